@@ -1,8 +1,6 @@
 /* Each alias, in a frame and in a charge of an earlier version: it is read, and written with today's name. */
 #include "unit.h"
 
-#include <string.h>
-
 #include "base/alias.h"
 #include "ledger/charge_json.h"
 #include "wire/codec.h"

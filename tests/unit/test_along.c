@@ -1,9 +1,6 @@
 /* Sums of losses along a line: any rows, any number of threads, and the largest change that one person can make. */
 #include "unit.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "math/grid.h"
 #include "stages/along.h"
 
@@ -165,7 +162,6 @@ TEST(sums_of_a_network_are_those_of_the_definition)
 {
     const double odd[] = {0, 1, -1, 3e38, -3e38, 1e-45, NAN, INFINITY, -INFINITY, 1e6};
     double w[128], d[128], moved[128];
-    struct dp_err err;
     start(3);
     for (int round = 0; round < 60; round++) {
         bool several = round % 2 == 0;

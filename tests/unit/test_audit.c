@@ -2,7 +2,6 @@
 #include "unit.h"
 
 #include <gsl/gsl_cdf.h>
-#include <string.h>
 
 #include "audit/bound.h"
 #include "audit/provoke.h"
@@ -175,7 +174,6 @@ TEST(samplers_that_contradict_themselves)
 TEST(batches_of_one_size_are_not_poisson)
 {
     struct dp_audit_sampler s;
-    struct dp_err err = {0};
     struct dp_record m = {.sampler = DP_SAMPLER_POISSON, .rate = 0.1, .rows = 100};
     dp_audit_sampler_open(&s, &m);
     /* one row in a hundred is in both batches of a pair, as with coins; but every batch has ten rows */
@@ -231,7 +229,6 @@ TEST(persons_are_put_in_with_their_rows)
     const double y[] = {1, 2, 3}, own_y[] = {-1, -2}, all_y[] = {1, 2, -1, -2, 3};
     const struct dp_variant_rows own = {.count = 2, .x = own_x, .y = own_y};
     struct dp_frame *f = dp_frame_new();
-    struct dp_err err = {0};
     bool was;
     dp_frame_reset(f, DP_KIND_LAP);
     put(f, DP_F_ROWS, DP_I64, 2, 0, ids);

@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <pthread.h>
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -404,7 +402,6 @@ TEST(options_complain)
 TEST(options_ask_what_the_operand_is)
 {
     struct sample s;
-    struct dp_err err;
     int operands;
     char message[DP_ERR_MESSAGE_SIZE];
     assert_int_equal(parse("--tabled --times 0 --most 0 --real 0 -f --text none", &s, &operands, message), DP_PARSE_RUN);
@@ -494,7 +491,6 @@ TEST(memory_that_runs_out_ends_the_program)
 
 TEST(errors_name_their_place_once)
 {
-    struct dp_err err = {0};
     char text[600];
     assert_int_equal(dp_fail(&err, DP_E_UNSAFE, "%d fish", 3), DP_E_UNSAFE);
     assert_string_equal(dp_err_text(&err, text, sizeof text), "3 fish");
@@ -569,7 +565,7 @@ TEST(texts_from_outside)
     assert_int_equal(strlen(dp_text_show(bytes, sizeof bytes, shown)), 4 * 40 + strlen("…"));
     /* a message that is too long ends with a whole character */
     for (int lead = 0; lead < 4; lead++) {
-        struct dp_err err = {0};
+        err = (struct dp_err){0};
         char text[600] = "";
         for (int i = 0; i < lead; i++)
             strcat(text, "x");

@@ -1,10 +1,6 @@
 /* Features of numbers against tests/vectors/bases.tsv (made by make-bases.py). */
 #include "unit.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/json.h"
 #include "data/basis.h"
 #include "data/products.h"
@@ -84,7 +80,6 @@ TEST(parts_are_read_back_and_others_refused)
     }
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct dp_basis b = {0};
-        struct dp_err err;
         char text[200];
         snprintf(text, sizeof text, "{\"basis\": \"bins\", \"knots\": [1], %s}", bad[i]);
         json_t *column = json_loads(text, 0, NULL);
@@ -147,7 +142,6 @@ TEST(products_are_those_of_the_formula)
 {
     struct dp_products p = {0};
     struct dp_schema s = {0};
-    struct dp_err err;
     const double square = 3 * 1.5625 + 6 * 1.25 + 1, others = 1 + 3.3 + 2, w = sqrt(0.3 * others / square);
     double x[FACTORS + 1], to[48], mean = 0, norm2 = 0;
     read_mixed(&s);
@@ -187,7 +181,6 @@ TEST(products_are_those_of_the_formula)
 TEST(a_limit_takes_small_pairs_first)
 {
     struct dp_schema s = {0};
-    struct dp_err err;
     size_t all[48][2], of[2];
     struct dp_products p = {0};
     read_mixed(&s);
@@ -224,7 +217,6 @@ TEST(many_levels_have_no_products)
     size_t first[6] = {0};
     struct dp_products p = {0};
     struct dp_schema s = {0};
-    struct dp_err err;
     json_t *columns = json_array();
     for (size_t i = 0; i < 5; i++) {
         json_t *list = json_array();

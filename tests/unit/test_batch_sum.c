@@ -1,10 +1,6 @@
 /* Sums over a batch: public numbers decide the number of threads, and the sum is the same with any number. */
 #include "unit.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "stages/batch_sum.h"
 
 /* How many entries of rows each thread adds, in units of 2^18. With one output an entry counts half as much as with eight. */

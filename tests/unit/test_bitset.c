@@ -1,9 +1,6 @@
 /* A set of numbers that returns them in order, against one bit for each. */
 #include "unit.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "math/bitset.h"
 #include "math/rng.h"
 

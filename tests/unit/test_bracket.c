@@ -1,8 +1,6 @@
 /* The crossing of a falling function: f is <= 0 at the result, and not a little below it. */
 #include "unit.h"
 
-#include <math.h>
-
 #include "math/bracket.h"
 
 static double line(double x, void *context)

@@ -4,9 +4,6 @@
 #include "scratch.h"
 
 #include <fcntl.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -176,7 +173,6 @@ TEST_IN(addition_counts_delta, fresh, NULL)
 TEST_IN(what_a_run_was_admitted_with_stays_its_own, fresh, NULL)
 {
     struct dp_ledger_budget budget = a_budget(1), lower = a_budget(0.05);
-    struct dp_err err = {0};
     for (int addition = 0; addition < 2; addition++) {
         /* at order 40 a lap of z = 100 costs 0.002, and 0.65 are there; 0.6 and 0.4 add up to 1 */
         struct dp_event event = gaussian(addition ? 2 : 100);
@@ -219,7 +215,6 @@ TEST_IN(addition_counts_runs_whole, fresh, NULL)
     const struct dp_ledger_run five = {
         .data = "d", .population = "p", .rows = 9, .adjacency = "null-record", .epsilon = 5, .delta = 1e-6};
     struct dp_ledger *nothing = opened(&five);
-    struct dp_err err = {0};
     assert_int_equal(dp_ledger_reserve(nothing, &event, 1, &err), DP_E_BUDGET);
     end(nothing, &five, &event, 0, "budget"); /* has released nothing, and counts nothing */
     assert_true(holds());
@@ -231,7 +226,6 @@ TEST_IN(a_claim_does_not_add_up, fresh, NULL)
     struct dp_ledger_budget budget = a_budget(1), later = budget;
     struct dp_event event = gaussian(2), quiet = gaussian(1e6);
     struct dp_ledger_run claimed = a_run(0.1, 1e-6, &event, 1), small = a_run(0.1, 1e-6, &quiet, 1);
-    struct dp_err err = {0};
     set(&budget);
     whole(&claimed, &event);
     whole(&small, &quiet);
@@ -344,7 +338,6 @@ TEST_IN(thresholds_of_the_first_run_have_a_part_of_delta, fresh, NULL)
     fresh(state);
     set(&budget);
     struct dp_charges used = {0};
-    struct dp_err err = {0};
     char mark[DP_LEDGER_MARK];
     names.query[0].named_delta = 1e-7;
     struct dp_ledger_run two = a_run(0.9, 2e-6, &names, 2);
@@ -423,7 +416,6 @@ TEST_IN(a_budget_is_replaced_or_lowered, fresh, NULL)
     struct dp_ledger_budget budget = a_budget(1), other = a_budget(5), one = a_budget(1);
     struct dp_event event = gaussian(2);
     struct dp_ledger_run run = a_run(0.6, 1e-6, &event, 1), more = a_run(0.5, 1e-6, &event, 1);
-    struct dp_err err = {0};
     set(&budget);
     set(&other);
     end(opened(&run), &run, &event, 0, "interrupted"); /* has spent nothing */

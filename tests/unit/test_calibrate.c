@@ -1,13 +1,10 @@
 /* The accountant of gate and calculator, and calibration: the printed answer meets its target. */
+#include "random.h"
 #include "unit.h"
 #include "repeated_event.h"
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_randist.h>
-#include <gsl/gsl_rng.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/number.h"
@@ -42,7 +39,6 @@ TEST(laps_are_counted)
 
     /* charged lap by lap, or at once: the same bits */
     struct dp_meter *gate;
-    struct dp_err err = {0};
     assert_int_equal(dp_meter_new(&gate, 1e-5, &err), DP_OK);
     double before = 0;
     assert_true(dp_meter_epsilon(gate) == 0);
@@ -67,7 +63,6 @@ TEST(events_mix)
         r[i] = 300 * r[i] + 200 * more[i];
     double expected = dp_rdp_epsilon(dp_rdp_orders, r, DP_RDP_ORDER_COUNT, 1e-5, NULL);
     struct dp_meter *blocks, *mixed;
-    struct dp_err err = {0};
     assert_int_equal(dp_meter_new(&blocks, 1e-5, &err), DP_OK);
     assert_int_equal(dp_meter_new(&mixed, 1e-5, &err), DP_OK);
     dp_meter_charge(blocks, &a, 300, &err);
@@ -128,7 +123,6 @@ TEST(visible_batch)
     struct dp_charge charge[] = {{dp_event_gaussian(DP_SAMPLING_NONE, 1, 1, 0), 3}, {event, 1000}};
     const struct dp_charges charges = {2, 2, charge};
     struct dp_answer answer;
-    struct dp_err err;
     double parts = 0;
     for (int i = 0; i < 2; i++)
         parts = fmax(parts, epsilon_of(DP_ACCOUNTANT_RDP, charge[i].event, 1e-5, charge[i].laps));
@@ -162,7 +156,6 @@ TEST(draws)
         double three = epsilon_of(DP_ACCOUNTANT_BEST, event, 1e-5, 3);
         assert_true(three > best && three <= 3 * dp_repeated_epsilon(&law, 100, 0.5e-5 / 3) * (1 + 1e-9));
         double factor, z;
-        struct dp_err err;
         assert_int_equal(dp_calibrate_noise(DP_ACCOUNTANT_BEST, &charges, best, 1e-5, &factor, &err), DP_OK);
         z = 100 * factor;
         assert_true(z > 99.9 && z < 100.1);
@@ -335,7 +328,7 @@ TEST(rounding_up)
     assert_true(dp_round_up(1.234e-17, 2) == 1.3e-17);
     assert_true(dp_round_up(0, 6) == 0);
     assert_true(isinf(dp_round_up(INFINITY, 6)));
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     for (int i = 0; i < 20000; i++) {
         int digits = 1 + i % 12;
         double value = exp(60 * gsl_rng_uniform(rng) - 30), up = dp_round_up(value, digits), back;
@@ -344,7 +337,6 @@ TEST(rounding_up)
         assert_true(dp_number_real(text, &back) && back == up);
         assert_true(up >= value && up <= value * (1 + pow(10, 1 - digits)) * (1 + 1e-15));
     }
-    gsl_rng_free(rng);
 }
 
 static double slowest;
@@ -385,7 +377,7 @@ LONG_TEST(calibration_meets_its_target)
         struct dp_event event = dp_event_gaussian(DP_SAMPLING_POISSON, rates[i % 3], 1, 0);
         check_calibration(DP_ACCOUNTANT_RDP, event, laps[i / 3 % 3], epsilons[i / 9 % 3], deltas[i / 27]);
     }
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     for (int i = 0; i < 80; i++) {
         const enum dp_sampling samplings[] = {DP_SAMPLING_POISSON, DP_SAMPLING_NONE, DP_SAMPLING_SHUFFLED, DP_SAMPLING_VISIBLE};
         enum dp_sampling sampling = samplings[i % 4];
@@ -401,7 +393,6 @@ LONG_TEST(calibration_meets_its_target)
         else
             check_calibration(DP_ACCOUNTANT_RDP, event, count, epsilon, delta);
     }
-    gsl_rng_free(rng);
     if (slowest > 2) /* 0.05 s; sanitizers and a busy machine are slower */
         fail_msg("a calibration took %g s", slowest);
 }
@@ -409,7 +400,6 @@ LONG_TEST(calibration_meets_its_target)
 TEST(what_cannot_be_reached)
 {
     struct dp_event event = dp_event_gaussian(DP_SAMPLING_POISSON, 0.1, 1, 0);
-    struct dp_err err = {0};
     struct dp_charge charge = {event, 10};
     struct dp_charges charges = {.count = 1, .charge = &charge}, none = {0};
     double z;
@@ -431,7 +421,7 @@ TEST(queries_are_stretched_together)
     enum dp_accountant accountants[] = {DP_ACCOUNTANT_RDP, DP_ACCOUNTANT_PLD, DP_ACCOUNTANT_BEST};
     for (size_t i = 0; i < sizeof accountants / sizeof *accountants; i++) {
         double factor, expected;
-        struct dp_err err = {0};
+        err = (struct dp_err){0};
         assert_int_equal(dp_calibrate_noise(accountants[i], &charges, 1, 1e-5, &factor, &err), DP_OK);
         assert_int_equal(dp_calibrate_noise(accountants[i], &single, 1, 1e-5, &expected, &err), DP_OK);
         assert_near(factor, expected, 1e-7);

@@ -1,10 +1,6 @@
 /* The counts that a schema is paid for: what one row moves, thresholds, and what is made of noised counts. */
 #include "unit.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 

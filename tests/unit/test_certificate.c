@@ -3,8 +3,6 @@
 #include "unit.h"
 
 #include <mpfr.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "stages/scd.h"
 

@@ -3,7 +3,6 @@
 
 #include <gsl/gsl_cdf.h>
 #include <mpfr.h>
-#include <string.h>
 
 #include "math/choose.h"
 #include "math/gaussian.h"

@@ -7,8 +7,6 @@
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_randist.h>
 #include <mpfr.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "math/coins.h"
 

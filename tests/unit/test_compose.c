@@ -1,15 +1,15 @@
 /* Composition of (ε, δ) guarantees: the formulas, and the exact δ of the worst mechanisms. */
+#include "random.h"
 #include "unit.h"
 
 #include <gsl/gsl_randist.h>
-#include <gsl/gsl_rng.h>
 
 #include "priv/compose.h"
 
 /* T equal steps of (ε, δ₀), written out. */
 TEST(advanced_formula)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     for (int i = 0; i < 200; i++) {
         int64_t times = 1 + (int64_t)exp(log(1e5) * gsl_rng_uniform(rng));
         double e = exp(log(1e-3) + log(3e3) * gsl_rng_uniform(rng)), t = (double)times;
@@ -25,7 +25,6 @@ TEST(advanced_formula)
         if (!(ours >= expected * (1 - 1e-9) && ours <= expected * (1 + 1e-9)))
             fail_msg("T=%g epsilon=%.17g slack=%.17g: %.17g, expected %.17g", t, e, slack, ours, expected);
     }
-    gsl_rng_free(rng);
 
     const struct dp_guarantee pure[] = {{0.1, 0, 10}}, loose[] = {{0.1, 1e-6, 10}};
     assert_near(dp_compose_advanced(pure, 1, 0), 1, 1e-14); /* no slack: the sum */
@@ -38,7 +37,7 @@ TEST(advanced_formula)
    within the claim. */
 TEST(claims_hold_for_the_worst_mechanism)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     for (int i = 0; i < 300; i++) {
         unsigned times = 1 + (unsigned)gsl_rng_uniform_int(rng, 300);
         double e = exp(log(1e-2) + log(1e2) * gsl_rng_uniform(rng));
@@ -52,7 +51,6 @@ TEST(claims_hold_for_the_worst_mechanism)
         double told = -expm1(times * log1p(-step_delta));
         assert_true(told + (1 - told) * lost <= delta);
     }
-    gsl_rng_free(rng);
 }
 
 TESTS(NULL, NULL)

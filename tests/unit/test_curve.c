@@ -2,8 +2,6 @@
 #include "unit.h"
 #include "repeated_event.h"
 
-#include <math.h>
-
 #include "account/curve.h"
 #include "account/kinds.h"
 #include "priv/repeated.h"
@@ -167,7 +165,6 @@ TEST(pure_on_a_sample)
 
     const struct dp_query long_search = {.kind = DP_QUERY_SPARSE_LAPLACE, .epsilon = 2, .query_epsilon = 1, .most = 2};
     const struct dp_event event = event_of(DP_SAMPLING_POISSON, 1, long_search, long_search);
-    struct dp_err err = {0};
     amplified(&long_search, 1, pairs, any);
     assert_int_equal(dp_event_curve(&event, orders, N, r, &err), DP_OK);
     assert_true(any[1] < pairs[1] && r[1] == any[1]); /* at order 2 the factor is 1 */
@@ -200,7 +197,6 @@ TEST(several_on_a_sample)
 TEST(large_orders_have_a_bound)
 {
     const struct dp_event event = event_of(DP_SAMPLING_POISSON, 2, gaussian, svt);
-    struct dp_err err = {0};
     double order[] = {513, 8192}, r[2];
     assert_int_equal(dp_event_curve(&event, order, 2, r, &err), DP_OK);
     assert_true(r[0] > 0 && r[1] >= r[0] && isfinite(r[1]));
@@ -211,7 +207,6 @@ TEST(a_search_has_noise_on_a_grid)
 {
     const struct dp_query query = {.kind = DP_QUERY_SPARSE_LAPLACE, .epsilon = 1e5, .query_epsilon = 1, .most = 1};
     double grid[N], real[N], charged[N];
-    struct dp_err err = {0};
     dp_rdp_sparse_vector_laplace(1e5, 1, 1 << 20, 1, orders, N, grid);
     dp_rdp_sparse_vector_laplace(1e5, 1, 0, 1, orders, N, real);
     assert_int_equal(dp_kind_curve(&query, orders, N, charged, &err), DP_OK);

@@ -1,9 +1,6 @@
 /* ROC curve and calibration, against counts by hand. */
 #include "unit.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 #include "math/curves.h"
 
 TEST(roc_by_hand)
@@ -44,7 +41,6 @@ TEST(roc_of_one_class)
 {
     const double score[] = {1, 2}, y[] = {1, 1};
     struct dp_curve_point p[12];
-    struct dp_err err = {0};
     size_t count;
     assert_int_equal(dp_curve_roc(score, y, 2, 10, p, &count, &err), DP_E_RUN);
     assert_string_equal(err.message, "all rows have one class: there is no ROC curve");

@@ -4,10 +4,6 @@
 #include "scratch.h"
 
 #include <fcntl.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -190,7 +186,6 @@ TEST_IN(rows_never_leave_the_unit_ball, enter, leave)
 TEST_IN(cap_leaves_short_rows_and_none_refuses_long_ones, enter, leave)
 {
     struct dp_writer_options options = {.cols = 2, .norm = DP_NORM_CAP};
-    struct dp_err err = {0};
     struct dp_writer *w;
     struct dp_dataset *d;
     assert_int_equal(dp_writer_open(&w, "cap.dp", &options, &err), 0);
@@ -220,7 +215,6 @@ TEST_IN(cap_leaves_short_rows_and_none_refuses_long_ones, enter, leave)
 TEST_IN(only_data_sets_are_replaced, enter, leave)
 {
     struct dp_writer_options options = {.cols = 3};
-    struct dp_err err = {0};
     struct dp_writer *w;
     write_small("here.dp", options, false);
     assert_int_equal(dp_writer_open(&w, "here.dp", &options, &err), DP_E_RUN);
@@ -277,7 +271,7 @@ TEST_IN(null_rows_have_no_label_in_any_storage, enter, leave)
     for (size_t k = 0; k < sizeof storages / sizeof *storages; k++)
         for (int last = 0; last < 2; last++) {
             const double labels[5] = {1, NAN, 0, NAN, last ? 1 : NAN};
-            struct dp_err err = {0};
+            err = (struct dp_err){0};
             struct dp_writer *w;
             struct dp_dataset *d;
             open_rows(&w, storages[k], true);
@@ -313,7 +307,6 @@ TEST_IN(null_rows_have_no_label_in_any_storage, enter, leave)
 
 TEST_IN(data_without_null_rows_says_that_there_could_be, enter, leave)
 {
-    struct dp_err err = {0};
     struct dp_writer *w;
     struct dp_dataset *d;
     open_rows(&w, DP_STORAGE_DENSE, true);
@@ -449,7 +442,6 @@ TEST_IN(altered_files_are_refused, enter, leave)
 TEST_IN(what_is_open_is_mapped_once, enter, leave)
 {
     struct dp_dataset *a, *b, *c;
-    struct dp_err err = {0};
     char bytes[4096];
     write_small("once.dp", (struct dp_writer_options){.storage = DP_STORAGE_DENSE, .force = true}, false);
     assert_int_equal(dp_dataset_open(&a, "once.dp", &err), 0);
@@ -475,7 +467,6 @@ TEST_IN(what_is_open_is_mapped_once, enter, leave)
 TEST_IN(divided_rows_stay_in_the_unit_ball, enter, leave)
 {
     enum { COLS = 6, CORNERS = 1 << COLS };
-    struct dp_err err = {0};
     unsigned seed = 1;
     for (int trial = 0; trial < 60; trial++) {
         double bound[COLS][2];
@@ -537,7 +528,6 @@ TEST_IN(divided_rows_stay_in_the_unit_ball, enter, leave)
 TEST_IN(npy_headers, enter, leave)
 {
     struct dp_npy npy;
-    struct dp_err err;
     const struct {
         const char *header, *dtype;
         int ndim;
@@ -602,7 +592,6 @@ TEST_IN(records, enter, leave)
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct dp_lines lines;
-        struct dp_err err;
         char joined[100] = "";
         put_text("t.csv", cases[i].text);
         assert_int_equal(dp_lines_open(&lines, "t.csv", &err), 0);
@@ -617,7 +606,6 @@ TEST_IN(records, enter, leave)
         dp_lines_close(&lines);
     }
     struct dp_lines lines;
-    struct dp_err err;
     put_text("t.csv", "a,b\nc,\"d\n");
     assert_int_equal(dp_lines_open(&lines, "t.csv", &err), 0);
     assert_int_equal(dp_lines_record(&lines, ',', &err), 1);
@@ -676,7 +664,7 @@ TEST_IN(schema_mistakes_are_named, enter, leave)
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct dp_schema s;
-        struct dp_err err = {0};
+        err = (struct dp_err){0};
         put_text("s.json", cases[i][0]);
         assert_int_equal(dp_schema_load(&s, "s.json", &err), DP_E_RUN);
         assert_string_equal(err.message, cases[i][1]);
@@ -687,7 +675,6 @@ TEST_IN(schema_mistakes_are_named, enter, leave)
 TEST_IN(class_lists, enter, leave)
 {
     struct dp_schema s = {.label = -1};
-    struct dp_err err;
     assert_int_equal(dp_schema_classes(&s, "-1,+1", &err), 0);
     assert_int_equal(s.classes, 2);
     assert_string_equal(s.class[1].text[0], "+1");
@@ -737,7 +724,6 @@ TEST(rows_are_scaled_alone_as_with_others)
     const double sizes[] = {1, 1e-3, 0, 1e200, 1e-200, 0.1};
     struct dp_row_length length = {.cols = COLS};
     unsigned seed = 3;
-    struct dp_err err;
     for (size_t trial = 0; trial < 400; trial++) {
         const size_t count = 1 + trial % DP_SHORTEN_ROWS;
         length.norm = trial % 3 == 0 ? DP_NORM_CAP : DP_NORM_UNIT;
@@ -768,7 +754,7 @@ TEST(schemas_of_other_versions_are_refused)
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         struct dp_import import = {0};
-        struct dp_err err = {0};
+        err = (struct dp_err){0};
         char text[400];
         snprintf(
             text, sizeof text,
@@ -791,7 +777,6 @@ TEST(schemas_of_other_versions_are_refused)
 TEST_IN(files_that_change_while_mapped, enter, leave)
 {
     struct dp_dataset *d;
-    struct dp_err err = {0};
     char bytes[4096];
     dp_mapped_guard();
     for (int sparse = 0; sparse < 2; sparse++) {

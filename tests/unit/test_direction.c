@@ -1,8 +1,6 @@
 /* The direction of a step from a sum of negative gradients. */
 #include "unit.h"
 
-#include <string.h>
-
 #include "model/direction.h"
 
 enum { OUTPUTS = 2, COLS = 3, SIZE = OUTPUTS * COLS };

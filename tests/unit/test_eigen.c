@@ -3,9 +3,6 @@
 
 #include <gsl/gsl_eigen.h>
 #include <gsl/gsl_sort_vector.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "math/eigen.h"
 #include "math/rng.h"
@@ -123,7 +120,6 @@ TEST_IN(huge_and_tiny_matrices, setup, NULL)
     random_matrix(n, 30, 0.7, 0);
     for (int power = -900; power <= 900; power += 300) {
         double vectors[20 * 20], here[20];
-        struct dp_err err;
         for (size_t i = 0; i < n * n; i++)
             vectors[i] = ldexp(m[i], power);
         assert_int_equal(dp_eigen(vectors, n, here, &err), DP_OK);
@@ -157,7 +153,6 @@ static uint64_t digest(const double *numbers, size_t count)
 /* The digests are part of the promise of README: the weights of a model have the same bytes on every machine. */
 TEST_IN(bytes_are_those_of_every_machine, setup, NULL)
 {
-    struct dp_err err;
     static double transform[MOST * MOST];
     const size_t n = 60;
     random_matrix(n, 90, 0.95, 0.5);

@@ -1,13 +1,10 @@
 /* A search for the largest effect of one row on the result of dp-erm: the stage runs on neighbouring data sets, and rows,
    labels, the initial model and the person's place are moved in any way that increases the distance of the two results. The
    distance never exceeds the recorded sensitivity, and nearly reaches it. */
+#include "random.h"
 #include "unit.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include <gsl/gsl_randist.h>
-#include <gsl/gsl_rng.h>
 
 #include "audit/bound.h"
 #include "math/rng.h"
@@ -218,7 +215,7 @@ TEST(nothing_goes_beyond_the_bound_and_something_comes_near)
                                          "huberised-hinge",        "softmax",  "logistic"};
     static const size_t classes[] = {0, 2, 2, 2, 3, 3};
     struct dp_frame *frame;
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     frame = dp_frame_new();
     for (size_t m = 0; m < 3; m++) {
         for (size_t l = 0; l < 6; l++) {
@@ -236,7 +233,6 @@ TEST(nothing_goes_beyond_the_bound_and_something_comes_near)
         }
     }
     dp_frame_free(frame);
-    gsl_rng_free(rng);
 }
 
 TESTS(NULL, NULL)

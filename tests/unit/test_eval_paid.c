@@ -1,8 +1,6 @@
 /* A person adds at most as much to the measures of private rows as they are charged for, with any number of rows. */
 #include "unit.h"
 
-#include <stdlib.h>
-
 #include "data/dataset.h"
 #include "stages/eval_paid.h"
 

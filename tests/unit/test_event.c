@@ -4,8 +4,6 @@
 #include "repeated_event.h"
 
 #include <jansson.h>
-#include <math.h>
-#include <string.h>
 
 #include "account/event.h"
 #include "account/account.h"
@@ -51,7 +49,6 @@ TEST(every_kind_reads_back)
          1},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        struct dp_err err;
         json_t *json = dp_charge_to_json(&all[i]);
         char *text = json_dumps(json, JSON_REAL_PRECISION(17));
         struct dp_charge back = parse(text, DP_OK, &err);
@@ -106,7 +103,6 @@ TEST(nonsense_is_refused)
          "an event has draws that contract by 1"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        struct dp_err err;
         parse(bad[i][0], DP_E_RUN, &err);
         assert_string_equal(err.message, bad[i][1]);
     }
@@ -115,7 +111,6 @@ TEST(nonsense_is_refused)
 TEST(charges_add_up)
 {
     struct dp_charges charges = {0};
-    struct dp_err err = {0};
     struct dp_event a = dp_event_gaussian(DP_SAMPLING_POISSON, 0.1, 1, 0), b = dp_event_gaussian(DP_SAMPLING_NONE, 1, 1, 0);
     struct dp_event epochs = dp_event_gaussian(DP_SAMPLING_SHUFFLED, 0.1, 1, 10);
     for (int i = 0; i < 30; i++)
@@ -140,7 +135,6 @@ TEST(buckets)
 {
     enum { LAPS = 5000 };
     double z[LAPS], twice[LAPS];
-    struct dp_err err = {0};
     struct dp_event first = dp_event_gaussian(DP_SAMPLING_POISSON, 0.01, 1, 0);
     for (int t = 0; t < LAPS; t++) {
         z[t] = 3 * pow(20 + t, -0.25);
@@ -257,7 +251,6 @@ TEST(runs_share_no_epoch)
     struct dp_event every = dp_event_gaussian(DP_SAMPLING_NONE, 1, 2, 0);
     struct dp_charges runs = {0}, laps = {0};
     struct dp_answer a, b;
-    struct dp_err err = {0};
     for (int i = 0; i < 3; i++)
         assert_int_equal(dp_charges_add(&runs, &epochs, 15, &err), DP_OK);
     assert_int_equal(dp_charges_add(&laps, &every, 6, &err), DP_OK);
@@ -279,7 +272,6 @@ TEST(a_stream_costs_one_lap)
     struct dp_charges one = {0}, twice = {0}, runs = {0};
     struct dp_plan plan = {0};
     struct dp_answer a, b;
-    struct dp_err err = {0};
     const double z[] = {3, 2, 4, 2.5}, delta = 1e-5;
     for (int64_t laps = 1; laps <= 1000000000000; laps *= 10)
         assert_int_equal(dp_event_times(&stream, laps), 1);
@@ -323,7 +315,6 @@ TEST(a_plan_of_several_events)
 {
     struct dp_plan plan = {0}, other = {0};
     struct dp_charges charges = {0};
-    struct dp_err err = {0};
     struct dp_event moments = dp_event_gaussian(DP_SAMPLING_NONE, 1, 40, 0),
                     coins = dp_event_gaussian(DP_SAMPLING_POISSON, 0.1, 2, 0),
                     epochs = dp_event_gaussian(DP_SAMPLING_SHUFFLED, 0.1, 3, 10);
@@ -371,7 +362,6 @@ TEST(no_laps_are_negative)
     struct dp_charges charges = {0}, by_hand = {.count = 1, .capacity = 1, .charge = &charge};
     struct dp_answer answer;
     struct dp_meter *meter;
-    struct dp_err err = {0};
     assert_int_equal(dp_charges_add(&charges, &event, -5, &err), DP_E_RUN);
     assert_string_equal(err.message, "cannot account for -5 laps");
     assert_int_equal(charges.count, 0);

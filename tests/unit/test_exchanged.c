@@ -1,11 +1,10 @@
 /* Coins under replace-one adjacency: the pair of priv/pld_cells.h against contributions of any direction by quadrature in two
  * dimensions, its Rényi curve against a plain integral, and runs against the FFT of plain histograms of losses. */
+#include "random.h"
 #include "unit.h"
 
-#include <stdbool.h>
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_fft_complex.h>
-#include <gsl/gsl_rng.h>
 
 #include "priv/pld.h"
 #include "priv/rdp.h"
@@ -14,11 +13,6 @@
 static double normal(double x)
 {
     return exp(-x * x / 2) / sqrt(2 * M_PI);
-}
-
-static double between(gsl_rng *rng, double least, double most)
-{
-    return exp(log(least) + log(most / least) * gsl_rng_uniform(rng));
 }
 
 static struct dp_pld_answer delta_of(double q, double shift, int64_t laps, double epsilon)
@@ -88,10 +82,10 @@ static double hockey_stick(const struct lap *l)
 /* Four of each pair: its own contributions, one of full length in a random direction, and two shorter ones. */
 LONG_TEST(no_contributions_are_worse)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     int near = 0;
     for (int i = 0; i < 30; i++) {
-        double q = between(rng, 0.003, 1), shift = between(rng, 0.1, 2.5), epsilon = between(rng, 0.01, 2);
+        double q = random_between(rng, 0.003, 1), shift = random_between(rng, 0.1, 2.5), epsilon = random_between(rng, 0.01, 2);
         struct dp_pld_answer pair = delta_of(q, shift, 1, epsilon);
         for (int k = 0; k < 4; k++) {
             double angle = k == 0 ? M_PI : 2 * M_PI * gsl_rng_uniform(rng);
@@ -109,17 +103,16 @@ LONG_TEST(no_contributions_are_worse)
         }
     }
     assert_true(near > 20);
-    gsl_rng_free(rng);
 }
 
 /* --- Rényi --- */
 
 TEST(curve_by_integration)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     for (int i = 0; i < 150; i++) {
-        double q = between(rng, 1e-4, 0.999), shift = between(rng, 0.02, 3),
-               order = 1 + between(rng, 0.02, fmin(60, 8 / shift)), ours, multiplier = 1 / (2 * shift),
+        double q = random_between(rng, 1e-4, 0.999), shift = random_between(rng, 0.02, 3),
+               order = 1 + random_between(rng, 0.02, fmin(60, 8 / shift)), ours, multiplier = 1 / (2 * shift),
                end = 2 * shift * order + 12, step = 0.03 * fmin(1, 1 / shift);
         long double sum = 0;
         for (double u = -end; u < end; u += step) { /* exact to rounding for such a function */
@@ -133,7 +126,6 @@ TEST(curve_by_integration)
         if (!(ours >= exact * (1 - 1e-12) - cancelled && ours <= exact * (1 + 1e-9) + cancelled))
             fail_msg("q=%.17g m=%.17g order %.17g: %.17g, integrated %.17g", q, shift, order, ours, exact);
     }
-    gsl_rng_free(rng);
 }
 
 /* Between the curve of a row that is left out and the curve of batches of fixed size; at q = 1 one Gaussian. */
@@ -141,9 +133,9 @@ TEST(between_its_neighbours)
 {
     enum { N = DP_RDP_ORDER_COUNT };
     double least[N], most[N], ours[N];
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     for (int k = 0; k < 5; k++) {
-        double q = between(rng, 1e-5, 1), shift = between(rng, 1e-3, 5);
+        double q = random_between(rng, 1e-5, 1), shift = random_between(rng, 1e-3, 5);
         dp_rdp_sampled_gaussian(q, 1 / shift, dp_rdp_orders, N, least);
         dp_rdp_replaced_gaussian(q, 1 / (2 * shift), dp_rdp_orders, N, most);
         dp_rdp_exchanged_gaussian(q, 1 / (2 * shift), dp_rdp_orders, N, ours);
@@ -162,7 +154,6 @@ TEST(between_its_neighbours)
     assert_true(ours[0] == 0);
     dp_rdp_exchanged_gaussian(0.1, -1, dp_rdp_orders, 1, ours);
     assert_true(isinf(ours[0]));
-    gsl_rng_free(rng);
 }
 
 /* --- runs --- */
@@ -207,7 +198,7 @@ TEST(check_values)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct dp_pld_part part = {DP_PLD_GAUSSIAN_COINS, rows[i].q, rows[i].z / 2, 0, rows[i].laps};
         struct dp_pld_answer answer;
-        struct dp_err err = {0};
+        err = (struct dp_err){0};
         assert_int_equal(dp_pld_epsilon(&part, 1, 1e-5, &answer, &err), 0);
         assert_true(answer.tight && answer.upper <= rows[i].published && answer.upper >= 0.99 * rows[i].published);
         double h = 2e-4, here = composed(rows[i].q, 1 / rows[i].z, rows[i].laps, answer.upper, h),

@@ -1,10 +1,6 @@
 /* Families of models, methods and sums: the meaning of the numbers in a frame. */
 #include "unit.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "math/loss.h"
 #include "model/method.h"
 #include "model/sum.h"
@@ -52,7 +48,6 @@ TEST(the_form_of_a_linear_model)
 
 TEST(a_family_that_is_unknown)
 {
-    struct dp_err err = {0};
     struct dp_form form;
     struct dp_frame *f = new_frame();
     set_model(f, 3, 6);
@@ -81,7 +76,6 @@ TEST(the_form_of_a_network)
 {
     const float x[] = {1, 2, 3};
     const struct dp_row row = dp_row_dense(x, 3);
-    struct dp_err err = {0};
     struct dp_form form, read;
     struct dp_frame *f = new_frame();
     const double *p;
@@ -111,7 +105,6 @@ TEST(the_form_of_a_network)
 TEST(where_a_run_begins)
 {
     const double zeros[12] = {0}, *model;
-    struct dp_err err = {0};
     struct dp_form form = dp_form_for(&dp_family_linear, 5, 2, 1);
     struct dp_frame *f = new_frame();
     assert_int_equal(dp_form_model(&form, f, &model, NULL), 0);

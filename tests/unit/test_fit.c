@@ -1,8 +1,6 @@
 /* The choice of a run for a table: its spending, the default delta, refusals, and numbers of printed runs. */
 #include "unit.h"
 
-#include <string.h>
-
 #include "account/account.h"
 #include "fit/fit.h"
 #include <dpline/fit.h>
@@ -58,7 +56,6 @@ TEST(a_budget_is_spent_and_not_exceeded)
                     .persons = persons[n], .columns = columns[i / 3 % 3], .classes = classes[i % 3], .here = i >= 9};
                 const struct dp_fit_budget budget = {.epsilon = epsilons[e], .delta = 1e-5, .replace_one = e % 2};
                 struct dp_fit fit;
-                struct dp_err err;
                 if (dp_fit_choose(&facts, &budget, dp_fit_loss(facts.classes), &fit, &err) != DP_OK)
                     continue;
                 double spent = cost(&fit, 1e-5);
@@ -143,7 +140,6 @@ TEST(numbers_have_a_constant)
         const struct dp_fit_facts facts = {.persons = 6000, .columns = 10, .classes = classes, .constant = true};
         const struct dp_fit_budget budget = {.epsilon = 1, .delta = 1e-5};
         struct dp_fit fit;
-        struct dp_err err;
         if (classes != 1) {
             assert_int_equal(dp_fit_choose(&facts, &budget, dp_fit_loss(classes), &fit, &err), DP_OK);
             assert_true(fit.intercept == (classes == 0 ? 0.1 : 0));
@@ -164,7 +160,6 @@ TEST(bounds_move_slowly_near_the_noise)
 /* The rest and the cost are less than the whole, by a digit that nobody is shown. */
 TEST(what_a_schema_leaves)
 {
-    struct dp_err err = {0};
     struct dp_fit_budget budget = {.epsilon = 1, .delta = 1e-5};
     assert_int_equal(dp_fit_left(&budget, 0.1, 1e-6, "d.dp", &err), DP_OK);
     assert_true(budget.epsilon == 0.9 && budget.delta == 8.99999999e-06);
@@ -236,7 +231,6 @@ TEST(what_is_counted_is_named)
     struct dp_fit_facts facts = {.persons = 2000, .columns = 8, .classes = 2};
     const struct dp_fit_budget budget = {.epsilon = 0.01, .delta = 1e-5};
     struct dp_fit fit;
-    struct dp_err err;
     assert_int_equal(dp_fit_choose(&facts, &budget, DP_LOSS_LOGISTIC, &fit, &err), DP_E_BUDGET);
     assert_string_equal(err.message, "epsilon 0.01 at delta 1e-05 does not pay for one useful lap over 2000 rows of 8 columns; "
                                      "epsilon 0.016 would, and so would 3000 rows");
@@ -322,7 +316,6 @@ TEST(images_go_a_way_of_their_own)
     struct dp_fit_facts facts = {.persons = 60000, .columns = 1841, .classes = 10, .constant = true, .images = true};
     struct dp_fit_budget budget = {.epsilon = 1, .delta = 1e-5};
     struct dp_fit fit;
-    struct dp_err err;
     for (budget.epsilon = 0.5; budget.epsilon < 4; budget.epsilon *= 2) {
         assert_int_equal(dp_fit_choose(&facts, &budget, DP_LOSS_SOFTMAX, &fit, &err), DP_OK);
         assert_true(fit.run == DP_FIT_DECAYED && fit.laps == 128 && fit.clip == 0.02 && fit.intercept == 0);
@@ -370,7 +363,6 @@ TEST(a_run_has_what_its_schema_leaves)
     struct dp_fit_budget budget = {.epsilon = 1, .delta = 1e-5, .before = 0.03, .named = 5e-7};
     struct dp_fit_facts facts = {.persons = 20000, .columns = 40, .constant = true, .here = true};
     struct dp_fit fit, free;
-    struct dp_err err;
     for (size_t i = 0; i < 3; i++)
         for (budget.epsilon = 0.25; budget.epsilon <= 4; budget.epsilon *= 4) {
             facts.classes = classes[i];
@@ -415,7 +407,6 @@ TEST(a_stream_is_one_release)
         {10000000, 20, 0, 10922, 915, 915, 0.279781},
     };
     struct dp_fit fit;
-    struct dp_err err;
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
         for (double epsilon = 0.5; epsilon < 9; epsilon *= 4) {
             const struct dp_fit_facts facts = {

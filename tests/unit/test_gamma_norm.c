@@ -4,8 +4,6 @@
 
 #include <gsl/gsl_cdf.h>
 #include <mpfr.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "math/gamma_norm.h"
 
@@ -72,7 +70,6 @@ TEST(vectors_agree_with_the_formula)
     const size_t dimensions[] = {1, 2, 3, 10, 301};
     const double scales[] = {0.05, 1, 1e6, 0x1p48};
     int64_t expected[301], got[301];
-    struct dp_err err;
     struct dp_key key;
     dp_key_derive(&key, 1, "formula", 0);
     for (size_t s = 0; s < sizeof scales / sizeof scales[0]; s++)
@@ -148,7 +145,6 @@ TEST(known_answers)
         {4, {4949200, -2283017, 3535790, -1677720}},
         {5, {-2408148, -3672858, -3723952, 2433700, -4184827}},
     };
-    struct dp_err err;
     struct dp_key key;
     for (unsigned char i = 0; i < 32; i++)
         key.bytes[i] = i;
@@ -163,7 +159,6 @@ TEST(what_does_not_fit_is_refused)
 {
     const double bad[] = {0, -1, 0x1.0000000000001p48, (double)INFINITY, (double)NAN};
     struct dp_key key;
-    struct dp_err err;
     int64_t draw;
     dp_key_derive(&key, 3, "test", 1);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)

@@ -3,9 +3,6 @@
 
 #include <fcntl.h>
 #include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -96,7 +93,6 @@ TEST(nothing_leaves_before_its_line_is_on_the_disk)
     char *argv[] = {"dp-account", "--epsilon", "5", "--delta", "1e-5", "--ledger", disk.path, NULL};
     struct dp_stage *gate;
     struct dp_frame *frame;
-    struct dp_err err = {0};
     int out_of_gate = 0;
     struct dp_out out = {.frame = released, .self = &out_of_gate};
     char directory[] = "/tmp/dpline-test-XXXXXX", command[80];

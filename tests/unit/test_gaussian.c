@@ -5,8 +5,6 @@
 #include <gsl/gsl_cdf.h>
 #include <mpfr.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "math/gaussian.h"
 

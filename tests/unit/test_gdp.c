@@ -1,9 +1,6 @@
 /* The Gaussian mechanism in closed form: calibration to the last digit, and composition. */
+#include "random.h"
 #include "unit.h"
-
-#include <gsl/gsl_rng.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "priv/gdp.h"
 #include "account/calibrate.h"
@@ -32,7 +29,7 @@ TEST(check_value)
 /* The printed number meets the target; a millionth less does not. */
 TEST(multipliers_meet_their_target)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     for (int i = 0; i < 300; i++) {
         double epsilon = exp(log(1e-2) + log(1e4) * gsl_rng_uniform(rng));
         double delta = exp(log(1e-12) * gsl_rng_uniform(rng)) * 0.9, z = multiplier(epsilon, delta);
@@ -43,19 +40,17 @@ TEST(multipliers_meet_their_target)
         if (!(exp(dp_gaussian_log_delta(epsilon, 1 / (z * (1 - 1e-6)))) > delta))
             fail_msg("epsilon=%.17g delta=%.17g: %s is more than is needed", epsilon, delta, text);
     }
-    gsl_rng_free(rng);
 }
 
 TEST(epsilon_solves_for_delta)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     for (int i = 0; i < 300; i++) {
         double mu = exp(log(1e-3) + log(1e5) * gsl_rng_uniform(rng)), delta = exp(log(1e-15) * gsl_rng_uniform(rng));
         double epsilon = dp_gaussian_epsilon(mu, delta);
         assert_true(exp(dp_gaussian_log_delta(epsilon, mu)) <= delta * (1 + 1e-12));
         assert_true(epsilon == 0 || exp(dp_gaussian_log_delta(epsilon * (1 - 1e-9), mu)) > delta * (1 - 1e-12));
     }
-    gsl_rng_free(rng);
     /* every row is in each of T laps, so the number of a person's laps is certain */
     assert_near(dp_gaussian_epsilon(sqrt(100) / 7.0, 1e-5), dp_mixture_epsilon(100, 1, 7, 1e-5), 1e-9);
     assert_true(dp_gaussian_epsilon(0, 1e-5) == 0);

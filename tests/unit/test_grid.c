@@ -1,10 +1,8 @@
 /* The clip bound holds for the whole numbers of any row; sums are exact; the noise has its distribution. */
+#include "random.h"
 #include "unit.h"
 
 #include <gsl/gsl_cdf.h>
-#include <gsl/gsl_rng.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "math/grid.h"
 
@@ -39,7 +37,7 @@ static void check_bound(const double *zeta, size_t classes, double bound, const 
 
 TEST(bound_holds_on_the_grid)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     for (int round = 0; round < 4000; round++) {
         size_t cols = 1 + gsl_rng_uniform_int(rng, 200), classes = 1 + gsl_rng_uniform_int(rng, 10);
         float *x = calloc(cols, sizeof *x);
@@ -65,7 +63,6 @@ TEST(bound_holds_on_the_grid)
         check_bound(zeta, classes, bound, x, cols);
         free(x);
     }
-    gsl_rng_free(rng);
 }
 
 /* This also holds if norms and entries differ so much that a row is negligible against the next. */
@@ -73,7 +70,7 @@ TEST(several_rows_are_clipped_as_each)
 {
     static const double odd[] = {0, -0.0, 1e-320, 1e308, (double)NAN, (double)INFINITY, -(double)INFINITY};
     const size_t kinds = sizeof odd / sizeof *odd;
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     for (int round = 0; round < 20000; round++) {
         size_t rows = gsl_rng_uniform_int(rng, DP_GRID_ROWS + 1), classes = 1 + gsl_rng_uniform_int(rng, 3);
         double zeta[3 * DP_GRID_ROWS], norm2[DP_GRID_ROWS], bound = exp(6 * gsl_rng_uniform(rng) - 5);
@@ -95,7 +92,6 @@ TEST(several_rows_are_clipped_as_each)
                 assert_true(isfinite(out[i * classes + k]) && (isfinite(norm2[i]) || out[i * classes + k] == 0));
         }
     }
-    gsl_rng_free(rng);
 }
 
 TEST(small_updates_are_left_alone)
@@ -132,7 +128,7 @@ TEST(sums_are_exact)
     enum { ROWS = 300, COLS = 37 };
     static float x[ROWS][COLS];
     int64_t up[COLS] = {0}, down[COLS] = {0};
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     for (int i = 0; i < ROWS; i++)
         for (int j = 0; j < COLS; j++)
             x[i][j] = (float)(gsl_rng_uniform(rng) - 0.5);
@@ -145,7 +141,6 @@ TEST(sums_are_exact)
     for (int i = 0; i < ROWS; i++)
         one += (int64_t)((double)0.37f * (double)x[i][5] * 0x1p20); /* truncation toward zero, row by row */
     assert_int_equal(one, up[5]);
-    gsl_rng_free(rng);
 }
 
 static int compare(const void *a, const void *b)

@@ -2,10 +2,6 @@
  * make-scatter.py), whitening against covariances, and bytes that must never change. */
 #include "unit.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "images/leaves.h"
 #include "images/map.h"
 
@@ -106,7 +102,6 @@ static size_t hog_by_definition(const unsigned char *image, int channels, double
 TEST(hog_is_its_definition)
 {
     unsigned char image[SIDE * SIDE * 3];
-    struct dp_err err;
     for (int channels = 1; channels <= 3; channels += 2)
         for (unsigned seed = 0; seed < 5; seed++) {
             struct dp_hog hog;
@@ -138,7 +133,6 @@ TEST(scattering_is_its_definition)
     static float row[2136];
     struct dp_scatter scatter = {0};
     struct dp_image_shape shape;
-    struct dp_err err;
     unsigned char image[20 * 20 * 3];
     size_t column, compared = 0;
     double wanted;
@@ -164,7 +158,6 @@ TEST(colours_mean_the_same_in_a_mirror)
     static float row[2136], mirrored[2136];
     const struct dp_image_shape shape = {20, 24, 3};
     struct dp_scatter scatter;
-    struct dp_err err;
     unsigned char image[20 * 24 * 3], other[20 * 24 * 3];
     fill(image, sizeof image, 9);
     for (size_t i = 0; i < 20; i++)
@@ -181,7 +174,6 @@ TEST(shapes_without_features)
 {
     static const struct dp_image_shape bad[] = {{27, 28, 1}, {28, 30, 1}, {12, 28, 1}, {28, 44, 1}, {0, 0, 0}, {28, 28, 2}};
     struct dp_hog hog;
-    struct dp_err err;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_int_equal(dp_hog_open(&hog, bad[i], &err), DP_E_RUN);
     assert_string_equal(err.message, "a pixel has 2 channels, and the features hog are for 1 (grey) or 3 (colour)");
@@ -275,7 +267,6 @@ TEST(bytes_stay)
     static unsigned char images[COUNT * BYTES];
     static float rows[COUNT * COLUMNS], again[COUNT * COLUMNS];
     struct dp_map map = {0};
-    struct dp_err err;
     int rc = DP_E_RUN;
 #pragma omp parallel num_threads(2)
 #pragma omp master
@@ -322,7 +313,6 @@ TEST(bytes_of_scattering_stay)
     static unsigned char image[320];
     static float rows[20][1424];
     struct dp_scatter scatter;
-    struct dp_err err;
     assert_int_equal(dp_scatter_open(&scatter, shape, &err), DP_OK);
     for (size_t i = 0; i < 20; i++) {
         dp_leaves_image(shape, 7, i, image);

@@ -1,9 +1,6 @@
 /* The inverse of a matrix: its product with the matrix, pivots, and matrices that are nearly singular. */
 #include "unit.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "math/inverse.h"
 #include "math/rng.h"
 

@@ -1,9 +1,7 @@
 /* Compares sampled curves with plain sums of the formulas, integration of product pairs, and the sum of separately
  * amplified curves. */
+#include "random.h"
 #include "unit.h"
-
-#include <stdbool.h>
-#include <gsl/gsl_rng.h>
 
 #include "priv/joint.h"
 #include "priv/pure.h"
@@ -40,7 +38,7 @@ static double product_pair(double q, double z, double epsilon, double power)
 
 TEST(formulas_summed_plainly)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     for (int i = 0; i < 300; i++) {
         double q = exp(log(1e-3) * gsl_rng_uniform(rng)), r[41], general, symmetric;
         int top = 2 + (int)gsl_rng_uniform_int(rng, 39);
@@ -68,7 +66,6 @@ TEST(formulas_summed_plainly)
         if (!(symmetric >= exact[1] * (1 - 1e-13) && symmetric <= exact[1] * (1 + 1e-10) && symmetric <= general))
             fail_msg("q=%.17g order %d: %.17g, the sum is %.17g", q, top, symmetric, exact[1]);
     }
-    gsl_rng_free(rng);
 }
 
 /* ln E_Q[(1 − q + q P/Q)^power] */
@@ -91,7 +88,7 @@ static double divergence(const double *p, const double *q, int n, double order)
 /* Pairs of distributions of which only the curve is known, in both directions. */
 TEST(any_two_distributions)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     double closest = 0;
     for (int i = 0; i < 3000; i++) {
         double p[6], q[6], sum[2] = {0, 0}, curve[13] = {0}, bound, order = 2 + (int)gsl_rng_uniform_int(rng, 11);
@@ -117,7 +114,6 @@ TEST(any_two_distributions)
         }
     }
     assert_true(closest > 0.9);
-    gsl_rng_free(rng);
 }
 
 TEST(product_pairs_by_integration)

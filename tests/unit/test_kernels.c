@@ -4,9 +4,6 @@
 
 #include <fenv.h>
 #include <gsl/gsl_rng.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -1,8 +1,6 @@
 /* The cost of each kind of query: the columns of the table against its formulas, and against each other. */
 #include "unit.h"
 
-#include <math.h>
-
 #include "account/account.h"
 #include "account/curve.h"
 #include "account/kinds.h"
@@ -58,14 +56,13 @@ TEST(curves_are_below_what_bounds_them)
 {
     for (int i = 0; i < ROWS; i++) {
         double r[DP_RDP_ORDER_COUNT], e = dp_kind_epsilon(&rows[i].query), rho = dp_kind_rho(&rows[i].query);
-        struct dp_err err = {0};
+        err = (struct dp_err){0};
         assert_int_equal(dp_kind_curve(&rows[i].query, dp_rdp_orders, DP_RDP_ORDER_COUNT, r, &err), DP_OK);
         for (int k = 0; k < DP_RDP_ORDER_COUNT; k++)
             assert_true(r[k] > 0 && r[k] <= e && r[k] <= rho * dp_rdp_orders[k] * (1 + 1e-12));
         assert_true(isinf(e) || r[DP_RDP_ORDER_COUNT - 1] > 0.9 * e);
     }
     struct dp_query none = {.kind = DP_QUERY_NONE};
-    struct dp_err err = {0};
     double r;
     assert_int_equal(dp_kind_curve(&none, dp_rdp_orders, 1, &r, &err), DP_E_RUN);
 }
@@ -76,7 +73,6 @@ TEST(a_search_has_its_reference_figures)
     const struct dp_query laplace = {.kind = DP_QUERY_SPARSE_LAPLACE, .epsilon = 0.5, .query_epsilon = 0.25, .most = 30};
     const struct dp_query gaussian = {.kind = DP_QUERY_SPARSE_GAUSSIAN, .rho = 0.1, .most = 30};
     const double order[] = {2, 8};
-    struct dp_err err = {0};
     double r[2];
     assert_int_equal(dp_kind_curve(&laplace, order, 2, r, &err), DP_OK);
     assert_near(r[0], 0.4570, 1e-4);
@@ -91,7 +87,6 @@ TEST(noise_on_a_coarse_grid)
 {
     const struct dp_query query = {.kind = DP_QUERY_DISCRETE_LAPLACE, .multiplier = 5};
     double charged[DP_RDP_ORDER_COUNT], cost[DP_RDP_ORDER_COUNT];
-    struct dp_err err = {0};
     assert_int_equal(dp_kind_curve(&query, dp_rdp_orders, DP_RDP_ORDER_COUNT, charged, &err), DP_OK);
     dp_rdp_discrete_laplace(1 / query.multiplier, 1, dp_rdp_orders, DP_RDP_ORDER_COUNT, cost);
     for (int k = 0; k < DP_RDP_ORDER_COUNT; k++)
@@ -127,7 +122,7 @@ TEST(whatever_is_pure_may_be_exchanged)
     for (int i = 0; i < ROWS; i++) {
         const double e = rows[i].epsilon;
         struct dp_event event = {.sampling = DP_SAMPLING_SUBSTITUTED, .rate = 0.1, .queries = 1, .query = {rows[i].query}};
-        struct dp_err err = {0};
+        err = (struct dp_err){0};
         double r, order = 8192;
         int rc = dp_event_curve(&event, &order, 1, &r, &err);
         if (e > 0)
@@ -149,7 +144,6 @@ TEST(names_cost_delta)
     struct dp_charges both = {.count = 2, .charge = charge}, one = {.count = 1, .charge = charge},
                       only = {.count = 1, .charge = &gaussian};
     struct dp_answer answer, expected;
-    struct dp_err err = {0};
     gaussian.laps = 1;
     assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_BEST, &one, 1e-6, &answer, &err), DP_OK);
     assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_BEST, &only, 5e-7, &expected, &err), DP_OK);
@@ -194,7 +188,6 @@ TEST(statements_cost_what_they_state)
     struct dp_charge charge[3] = {once(DP_QUERY_STATED, 0.5, 1e-6), once(DP_QUERY_STATED, 0.25, 2e-6)};
     const struct dp_charges two = {.count = 2, .charge = charge};
     struct dp_answer delta;
-    struct dp_err err = {0};
     assert_true(best_of(charge, 1, 1e-6) == 0.5);
     assert_true(isinf(best_of(charge, 1, 9e-7)));
     assert_true(best_of(charge, 2, 3e-6) == 0.75);
@@ -232,7 +225,6 @@ TEST(a_stated_rho_is_above_its_gaussian)
 TEST(statements_are_not_sampled)
 {
     struct dp_charge charge = once(DP_QUERY_ZCDP, 0.1, 0);
-    struct dp_err err = {0};
     assert_int_equal(dp_event_check(&charge.event, &err), DP_OK);
     charge.event.sampling = DP_SAMPLING_POISSON;
     assert_int_equal(dp_event_check(&charge.event, &err), DP_E_RUN);

@@ -1,11 +1,6 @@
 /* Knots that are paid for: what one row moves, and knots against tests/vectors/knots.tsv (made by make-knots.py). */
 #include "unit.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/json.h"
 #include "data/knots.h"
 
@@ -126,7 +121,6 @@ TEST(long_numbers_have_knots_and_parts_within_the_bounds)
     struct dp_schema s;
     struct dp_knots k = {0};
     struct dp_basis again = {0};
-    struct dp_err err;
     read_schema(&s, "{\"name\": \"a\", \"type\": \"numeric\", \"bounds\": [1600000000, 1600003600]}");
     dp_knots_open(&k, &s);
     for (size_t i = 0; i < DP_KNOTS_CELLS; i++)

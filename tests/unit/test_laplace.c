@@ -3,8 +3,6 @@
 
 #include <gsl/gsl_cdf.h>
 #include <mpfr.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "math/laplace.h"
 

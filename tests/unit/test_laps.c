@@ -1,9 +1,6 @@
 /* The plan of a run's kinds of laps: its meaning, and refusals. */
 #include "unit.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "wire/laps.h"
 
 /* The kinds of the first laps, a letter each. */
@@ -46,7 +43,6 @@ TEST(plans)
 TEST(long_plans_are_short)
 {
     struct dp_laps laps = {0};
-    struct dp_err err = {0};
     assert_int_equal(dp_laps_parse(&laps, "moments, (gradient 1000000) 1000000", &err), DP_OK);
     assert_true(laps.laps == 1000000000001 && laps.pieces == 2 && laps.turns[1] == 1000000000000);
     assert_int_equal(dp_laps_kind(&laps, 1), 0);
@@ -88,7 +84,7 @@ TEST(refused)
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct dp_laps laps = {0};
-        struct dp_err err = {0};
+        err = (struct dp_err){0};
         assert_int_equal(dp_laps_parse(&laps, bad[i][0], &err), bad[i][1] != NULL ? DP_E_USAGE : DP_OK);
         if (bad[i][1] != NULL)
             assert_string_equal(err.message, bad[i][1]);

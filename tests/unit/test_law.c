@@ -5,9 +5,6 @@
 #include "unit.h"
 #include "scratch.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "account/account.h"
@@ -151,7 +148,6 @@ static struct dp_event event_of(enum dp_sampling sampling, const struct dp_query
 
 LONG_TEST(of_every_sampler_and_kind)
 {
-    struct dp_err err = {0};
     int asked = 0;
     for (int s = 0; s < DP_SAMPLING_COUNT; s++)
         for (int kind = 1; kind < DP_QUERY_KIND_COUNT; kind++) {
@@ -175,7 +171,6 @@ LONG_TEST(of_every_sampler_and_kind)
 
 TEST(of_several_events_and_filters)
 {
-    struct dp_err err = {0};
     struct dp_query z6 = query_of(DP_QUERY_GAUSSIAN), pure = query_of(DP_QUERY_PURE);
     struct dp_event first = event_of(DP_SAMPLING_SHUFFLED, &z6), second, third = event_of(DP_SAMPLING_POISSON, &z6);
     z6.multiplier = 9;
@@ -197,7 +192,6 @@ TEST(of_several_events_and_filters)
 TEST(of_every_law_of_trials)
 {
     static const char *const laws[] = {"poisson:3", "geometric:0.3", "logarithmic:0.3", "negative-binomial:2:0.3"};
-    struct dp_err err = {0};
     struct dp_query query = query_of(DP_QUERY_GAUSSIAN);
     for (size_t i = 0; i < sizeof laws / sizeof *laws; i++) {
         struct dp_trials law;
@@ -224,7 +218,6 @@ TEST(of_every_law_of_trials)
    ledger counts them together; a close line that counts five of them is refused. */
 TEST(of_runs_that_are_counted_together)
 {
-    struct dp_err err = {0};
     struct dp_query query = query_of(DP_QUERY_GAUSSIAN);
     struct dp_event event = event_of(DP_SAMPLING_SHUFFLED, &query), other;
     query.multiplier = 9;
@@ -267,7 +260,6 @@ TEST(of_runs_that_are_counted_together)
 /* The delta is the delta of the run. */
 TEST(of_delta)
 {
-    struct dp_err err = {0};
     struct dp_query query = query_of(DP_QUERY_GAUSSIAN);
     struct dp_event event = event_of(DP_SAMPLING_NONE, &query);
     struct dp_charges used = {0};
@@ -321,7 +313,6 @@ static struct dp_ledger *planned(const struct dp_event *event, int64_t laps)
    laps. */
 TEST(of_runs_that_were_stopped)
 {
-    struct dp_err err = {0};
     struct dp_query query = query_of(DP_QUERY_GAUSSIAN);
     struct dp_event event = event_of(DP_SAMPLING_POISSON, &query);
     assert_int_equal(stop(planned(&event, 100), &event, 30, 30), DP_E_UNSAFE);

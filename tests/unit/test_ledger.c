@@ -8,10 +8,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sodium.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -252,7 +248,6 @@ TEST_IN(the_chain_is_as_documented, fresh, NULL)
     char bytes[8192], prev[65], hash[65];
     unsigned char binary[32];
     struct dp_event event = poisson(0.01, 1.1);
-    struct dp_err err = {0};
     struct dp_ledger *ledger = open_run(PATH, &run);
     reserve(ledger, &event, 100);
     assert_int_equal(close_run(ledger, &event, 60, &err), 0);
@@ -294,7 +289,7 @@ TEST_IN(every_flipped_bit_is_found, fresh, NULL)
     for (size_t at = 0; at < length; at++)
         for (int bit = 0; bit < 8; bit++) {
             struct dp_ledger_book book = {.path = PATH};
-            struct dp_err err = {0};
+            err = (struct dp_err){0};
             bytes[at] = (char)(bytes[at] ^ (1 << bit));
             int rc = dp_ledger_book_take(&book, bytes, length, &err);
             if (at == length - 1) {
@@ -311,7 +306,6 @@ TEST_IN(every_flipped_bit_is_found, fresh, NULL)
         }
     bytes[length / 2] ^= 1;
     put_file(PATH, bytes, length);
-    struct dp_err err = {0};
     struct dp_ledger *ledger;
     assert_int_equal(dp_ledger_open(&ledger, PATH, &run, &err), DP_E_UNSAFE);
     char again[8192];
@@ -465,7 +459,7 @@ TEST_IN(a_line_must_add_up, fresh, NULL)
     };
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
         struct dp_ledger_book book = {.path = PATH};
-        struct dp_err err = {0};
+        err = (struct dp_err){0};
         int rc = 0;
         for (size_t i = 0; i < 6 && cases[c].line[i] != NULL; i++) {
             char members[600], hash[65], *text, sentence[300];
@@ -495,7 +489,7 @@ TEST_IN(what_may_be_out_is_not_given_back, fresh, NULL)
     static const char *const names[] = {"00112233445566778899aabbccddeeff", "11112233445566778899aabbccddeeff"};
     for (int refund = 3; refund <= 4; refund++) {
         struct dp_ledger_book book = {.path = PATH};
-        struct dp_err err = {0};
+        err = (struct dp_err){0};
         char given[200], mark[DP_LEDGER_MARK] = "";
         snprintf(given, sizeof given, LAPS("refund", "%d"), "%s", refund);
         const char *const lines[] = {OPEN,
@@ -610,7 +604,6 @@ TEST_IN(an_older_run_that_is_going_keeps_its_plan, fresh, NULL)
     put_file(PATH, bytes, length);
     assert_int_equal(spent(PATH), 5);
     struct dp_event event = gaussian(2);
-    struct dp_err err = {0};
     struct dp_ledger_run second = run;
     second.data = "d";
     second.epsilon = 20;
@@ -702,7 +695,7 @@ TEST_IN(a_running_writer_sees_what_was_done_to_the_file, fresh, NULL)
         "the ledger test.ledger was moved or replaced while a run was writing to it",
     };
     for (int what = 0; what < 4; what++) {
-        struct dp_err err = {0};
+        err = (struct dp_err){0};
         fresh(NULL);
         struct dp_ledger *ledger = open_run(PATH, &run);
         size_t one = get_file(PATH, bytes, sizeof bytes);
@@ -732,7 +725,6 @@ TEST_IN(a_mark_finds_an_older_state, fresh, NULL)
 {
     char bytes[8192], mark[DP_LEDGER_MARK], first[DP_LEDGER_MARK];
     struct dp_event event = poisson(0.01, 1.1);
-    struct dp_err err = {0};
     struct dp_ledger *ledger = open_run(PATH, &run);
     size_t one = get_file(PATH, bytes, sizeof bytes);
     snprintf(first, sizeof first, "%s", dp_ledger_mark(ledger));
@@ -789,7 +781,6 @@ TEST_IN(a_copy_put_back_between_runs_is_found, fresh, NULL)
 {
     char bytes[8192], sentence[400];
     struct dp_event event = poisson(0.01, 1.1);
-    struct dp_err err = {0};
     struct dp_ledger *ledger = open_run(PATH, &run);
     reserve(ledger, &event, 10);
     assert_int_equal(close_run(ledger, &event, 10, &err), 0);
@@ -856,7 +847,7 @@ TEST_IN(writers_take_turns, fresh, NULL)
         if ((child[w] = fork()) == 0) {
             struct dp_ledger *ledger;
             struct dp_event event = poisson(0.01, 1 + w);
-            struct dp_err err = {0};
+            err = (struct dp_err){0};
             int rc = dp_ledger_open(&ledger, PATH, &run, &err);
             for (int i = 1; rc == 0 && i < LINES; i++)
                 rc = dp_ledger_reserve(ledger, &event, w + 1, &err);
@@ -884,7 +875,6 @@ TEST_IN(writers_take_turns, fresh, NULL)
 TEST_IN(only_a_clean_end_gives_back, fresh, NULL)
 {
     struct dp_event event = poisson(0.01, 1.1), other = poisson(0.02, 1.1), shuffled;
-    struct dp_err err = {0};
     struct dp_charges used = {0};
     shuffled = dp_event_gaussian(DP_SAMPLING_SHUFFLED, 1, 1, 10);
 
@@ -945,7 +935,6 @@ TEST_IN(a_budget_holds_for_all_runs_together, fresh, NULL)
                                       .order = {{2, 1}},
                                       .orders = 1};
     struct dp_event event = gaussian(2), twice = gaussian(M_SQRT2);
-    struct dp_err err = {0};
     assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), 0);
 
     struct dp_ledger *lost = open_run(PATH, &run), *ledger = open_run(PATH, &run);
@@ -992,7 +981,6 @@ TEST_IN(shuffled_epochs_are_paid_once, fresh, NULL)
                                       .order = {{2, 1}},
                                       .orders = 1};
     struct dp_event event = dp_event_gaussian(DP_SAMPLING_SHUFFLED, 1, 2, 10);
-    struct dp_err err = {0};
     assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), 0);
     struct dp_ledger *ledger = open_run(PATH, &run);
     for (int i = 0; i < 5; i++)
@@ -1014,7 +1002,6 @@ TEST_IN(a_budget_is_of_a_population, fresh, NULL)
                                       .order = {{2, 1}},
                                       .orders = 1};
     struct dp_event event = gaussian(2);
-    struct dp_err err = {0};
     struct dp_ledger_run old = run, first = run, again = run, renamed = run, other = run;
     old.data = "oooo"; /* a budget in the form of former versions: the digest is the population */
     first.population = again.population = "adult";
@@ -1067,7 +1054,7 @@ TEST_IN(two_budgets_of_the_same_people_bind_both, fresh, NULL)
                                             {.population = "aaaa", .epsilon = 1.1 - M_LN2}};
         struct dp_event event = gaussian(2);
         struct dp_ledger_run both = run; /* without a plan: the laps become known later */
-        struct dp_err err = {0};
+        err = (struct dp_err){0};
         for (int i = 0; i < 2; i++) {
             struct dp_ledger_budget *b = &budget[first ^ i];
             b->adjacency = "null-record";
@@ -1097,7 +1084,6 @@ TEST_IN(one_order_with_room_is_enough, fresh, NULL)
                                       .order = {{8, 0.5}, {2, 0.5}},
                                       .orders = 2};
     struct dp_event event = gaussian(2);
-    struct dp_err err = {0};
     struct dp_ledger *ledger;
     struct dp_ledger_run known = run;
     struct dp_plan plan = {0};
@@ -1141,7 +1127,6 @@ TEST_IN(a_partial_run_gets_no_more_than_it_was_opened_with, fresh, NULL)
     struct dp_ledger_budget budget = {
         .population = "p", .adjacency = "null-record", .epsilon = 10.1, .delta = 0.25, .order = {{2, 1}}, .orders = 1};
     struct dp_event event = gaussian(2);
-    struct dp_err err = {0};
     struct dp_charges used = {0};
     struct dp_ledger_run partial = run, second = run;
     struct dp_plan plan = {0};
@@ -1179,7 +1164,6 @@ TEST_IN(what_a_run_was_admitted_with_is_its_own, fresh, NULL)
     struct dp_ledger_budget budget = {
         .population = "p", .adjacency = "null-record", .epsilon = 10.1 - M_LN2, .delta = 0.5, .order = {{2, 1}}, .orders = 1};
     struct dp_event event = gaussian(2);
-    struct dp_err err = {0};
     struct dp_ledger_run planned = run;
     struct dp_ledger *first, *second;
     struct dp_plan plan = {0};
@@ -1213,7 +1197,6 @@ TEST_IN(a_filter_is_reserved_whole, fresh, NULL)
     struct dp_ledger_budget budget = {
         .population = "p", .adjacency = "null-record", .epsilon = 10.1 - M_LN2, .delta = 0.5, .order = {{2, 1}}, .orders = 1};
     struct dp_event event = gaussian(2);
-    struct dp_err err = {0};
     struct dp_charges used = {0};
     struct dp_ledger_run filtered = run, planned = run;
     struct dp_ledger *ledger, *other;
@@ -1255,7 +1238,6 @@ TEST_IN(a_budget_after_runs_begins_with_their_cost, fresh, NULL)
     struct dp_ledger_budget budget = {
         .population = "p", .adjacency = "null-record", .epsilon = 4, .delta = 1e-4, .order = {{16, 1}}, .orders = 1};
     struct dp_event event = gaussian(2);
-    struct dp_err err = {0};
     struct dp_ledger_run ended = run, lost = run;
     ended.population = lost.population = "p";
     lost.epsilon = 2.5;
@@ -1299,7 +1281,6 @@ TEST_IN(orders_are_picked_for_what_is_planned, fresh, NULL)
     const struct dp_ledger_before none = {0};
     struct dp_charges planned = {0};
     struct dp_event event = poisson(1, 4);
-    struct dp_err err = {0};
     assert_int_equal(dp_charges_add(&planned, &event, 1, &err), 0);
     for (int i = 0; i < 6; i++) {
         static const double epsilons[] = {1.25, 1.5, 2, 4, 8, 50};
@@ -1348,7 +1329,6 @@ static void checkpoint(struct dp_ledger *ledger, const struct dp_event *event, i
 TEST_IN(a_shorter_plan_does_not_take_the_place_of_the_first, fresh, NULL)
 {
     struct dp_event event = gaussian(8);
-    struct dp_err err = {0};
     struct dp_plan plan = {0};
     struct dp_charges used = {0};
     struct dp_ledger_run planned = run;
@@ -1401,7 +1381,6 @@ TEST_IN(a_run_goes_on_from_its_checkpoint_once, fresh, NULL)
 {
     char mark[DP_LEDGER_MARK], second[DP_LEDGER_MARK], third[DP_LEDGER_MARK], sentence[300];
     struct dp_event event = poisson(0.01, 1.1);
-    struct dp_err err = {0};
     struct dp_plan plan = {0};
     struct dp_ledger_run planned = run, resumed = run;
     assert_int_equal(dp_plan_add(&plan, &event, 100, &err), 0);
@@ -1475,7 +1454,6 @@ TEST_IN(a_run_goes_on_from_the_checkpoint_before, fresh, NULL)
     char first[DP_LEDGER_MARK], second[DP_LEDGER_MARK], third[DP_LEDGER_MARK];
     struct dp_event event = dp_event_gaussian(DP_SAMPLING_SHUFFLED, 1, 2, 8);
     struct dp_plan plan = {0};
-    struct dp_err err = {0};
     struct dp_ledger_run planned = run, resumed = run;
     assert_int_equal(dp_plan_add(&plan, &event, 100, &err), 0);
     planned.plan = resumed.plan = &plan;
@@ -1508,7 +1486,6 @@ TEST_IN(a_bound_holds_once, fresh, NULL)
     struct dp_event event = poisson(0.01, 1.1);
     struct dp_charges used = {0}, base = {0};
     struct dp_plan plan = {0};
-    struct dp_err err = {0};
     struct dp_ledger_run site = run;
     assert_int_equal(dp_plan_add(&plan, &event, 100, &err), 0);
     site.plan = &plan;
@@ -1536,7 +1513,6 @@ TEST_IN(a_filter_goes_on_only_after_a_close_line, fresh, NULL)
 {
     char mark[DP_LEDGER_MARK], sentence[300];
     struct dp_event event = gaussian(20);
-    struct dp_err err = {0};
     struct dp_charges used = {0};
     struct dp_ledger_run filtered = run, resumed;
     filtered.order = 16;
@@ -1573,7 +1549,6 @@ TEST_IN(a_run_that_goes_on_meanwhile_is_not_resumed, fresh, NULL)
 {
     char mark[DP_LEDGER_MARK], second[DP_LEDGER_MARK];
     struct dp_event event = poisson(0.01, 1.1);
-    struct dp_err err = {0};
     struct dp_plan plan = {0};
     struct dp_charges used = {0}, base = {0};
     struct dp_ledger_run planned = run;
@@ -1606,7 +1581,6 @@ TEST_IN(what_is_not_a_checkpoint_is_not_resumed, fresh, NULL)
 {
     char mark[DP_LEDGER_MARK], opened[DP_LEDGER_MARK];
     struct dp_event event = poisson(0.01, 1.1);
-    struct dp_err err = {0};
     struct dp_ledger_run resumed = run;
     struct dp_ledger *ledger = open_run(PATH, &run), *again;
     snprintf(opened, sizeof opened, "%s", dp_ledger_mark(ledger));
@@ -1641,7 +1615,6 @@ TEST_IN(a_run_must_say_what_it_is, fresh, NULL)
 {
     struct dp_ledger_run bad[6];
     struct dp_ledger *ledger;
-    struct dp_err err = {0};
     for (int i = 0; i < 6; i++)
         bad[i] = run;
     bad[0].data = NULL;
@@ -1685,7 +1658,6 @@ TEST_IN(only_a_regular_file_is_a_ledger, fresh, NULL)
     assert_refused("/dev/null", DP_E_RUN, "the ledger /dev/null is not a regular file");
     assert_refused("absent/ledger", DP_E_RUN, "cannot open the ledger absent/ledger: No such file or directory");
     assert_refused("", DP_E_RUN, "cannot open the ledger : No such file or directory");
-    struct dp_err err = {0};
     assert_int_equal(dp_ledger_check_mark("directory", "x", &err), DP_E_RUN);
     assert_int_equal(dp_ledger_check_mark("fifo", "x", &err), DP_E_RUN);
     if (geteuid() != 0) {
@@ -1711,7 +1683,7 @@ TEST_IN(a_full_disk_pays_for_nothing, fresh, NULL)
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
     signal(SIGXFSZ, SIG_IGN);
     for (size_t some = 0; some < line; some++) {
-        struct dp_err err = {0};
+        err = (struct dp_err){0};
         gone(PATH);
         ledger = open_run(PATH, &run);
         size_t length = get_file(PATH, before, sizeof before);
@@ -1733,7 +1705,6 @@ TEST_IN(a_full_disk_pays_for_nothing, fresh, NULL)
 TEST_IN(what_is_not_synced_is_not_paid, fresh, NULL)
 {
     struct dp_event event = poisson(0.01, 1.1);
-    struct dp_err err = {0};
     struct dp_ledger *ledger = open_run(PATH, &run);
     int syncs = fault.syncs;
     reserve(ledger, &event, 10);
@@ -1844,7 +1815,6 @@ TEST_IN(many_lines_are_read, fresh, NULL)
 {
     enum { LINES = 10000 };
     char hash[65];
-    struct dp_err err = {0};
     struct dp_charge charge = {poisson(0.01, 1.1), 64};
     struct dp_ledger *ledger = open_run(PATH, &run);
     char prev[65];

@@ -2,8 +2,6 @@
 #include "unit.h"
 
 #include <mpfr.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/isa.h"
 #include "math/grid.h"

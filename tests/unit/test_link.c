@@ -6,9 +6,6 @@
 #include <fcntl.h>
 #include <msgpack.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -191,7 +188,6 @@ TEST(addresses_say_where_and_how)
         "tcp://[::1:5",     ">tcp://*:5",    "tcp://a;b:5",    "ipc://",           "ipc://@hidden", "ipc://*",
         "ipc://a/",         "@@ipc://a",     "tcp://host:5/x", "tcp://host:555555"};
     struct dp_endpoint e;
-    struct dp_err err;
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         assert_true(dp_link_is(good[i].spec));
         for (int in = 0; in < 2; in++) {
@@ -222,7 +218,6 @@ TEST_IN(keys_are_for_their_user_alone, make_room, clear_room)
     struct dp_key_pair pair, again;
     struct dp_key_trusted *list;
     size_t count;
-    struct dp_err err;
     char path[128], key[DP_KEY_TEXT];
     assert_int_equal(dp_keys_make(r->gate, &pair, &err), DP_E_USAGE); /* the pair is never replaced */
     assert_int_equal(dp_keys_own(r->gate, &pair, &err), 0);
@@ -360,7 +355,6 @@ TEST_IN(only_keys_that_are_trusted_get_in, make_room, clear_room)
     int lines = 0, said = 0;
     struct dp_link *a, *b;
     struct dp_key_pair pair;
-    struct dp_err err;
     assert_int_equal(dp_link_open(&a, r->tcp, true, &gate, count_lines, &lines, &err), 0);
     assert_int_equal(dp_link_open(&b, r->tcp, false, &stranger, count_lines, &said, &err), 0);
     say(b, 0, 20, 1, "let me in");
@@ -403,7 +397,6 @@ TEST_IN(without_keys_nothing_opens, make_room, clear_room)
 {
     struct room *r = *state;
     struct dp_link *link;
-    struct dp_err err;
     char path[128];
     snprintf(path, sizeof path, "%s/none", r->directory);
     struct dp_security none = {.keys = path}, gate = {.keys = r->gate}, other = {.keys = r->gate, .server = "else"};
@@ -428,7 +421,6 @@ TEST_IN(an_address_is_for_one, make_room, clear_room)
 {
     struct room *r = *state;
     struct dp_link *link, *first = open_link(r->ipc, true, &plain);
-    struct dp_err err;
     struct stat st;
     for (int i = 0; i < 3; i++) {
         assert_int_equal(dp_link_open(&link, r->ipc, true, &plain, NULL, NULL, &err), DP_E_RUN);
@@ -482,7 +474,6 @@ TEST_IN(of_those_that_race_one_wins, make_room, clear_room)
             pid[i] = fork();
             if (pid[i] == 0) {
                 struct dp_link *link;
-                struct dp_err err;
                 char byte;
                 close(go[1]);
                 close(done[1]);
@@ -540,7 +531,6 @@ TEST_IN(a_session_stays_with_its_key, make_room, clear_room)
     struct dp_security gate = {.keys = r->gate}, site = {.keys = r->site};
     struct dp_key_pair own, server;
     struct dp_link_header h = {.type = 31};
-    struct dp_err err;
     unsigned char head[DP_HEADER_SIZE];
     assert_int_equal(dp_keys_own(r->stranger, &own, &err), 0);
     assert_int_equal(dp_keys_own(r->gate, &server, &err), 0);
@@ -573,7 +563,6 @@ TEST_IN(what_is_no_message_is_dropped, make_room, clear_room)
     const unsigned char id[DP_LINK_ID] = "sixteen bytes!!", other[DP_LINK_ID] = "another sixteen";
     unsigned char head[DP_HEADER_SIZE];
     struct dp_link_header h = {.type = 30};
-    struct dp_err err;
     int lines = 0;
     struct dp_link *a;
     assert_int_equal(dp_link_open(&a, r->ipc, true, &plain, count_lines, &lines, &err), 0);
@@ -720,7 +709,6 @@ TEST_IN(what_waits_goes_before_the_end, make_room, clear_room)
     struct room *r = *state;
     struct dp_link *a = open_link(r->ipc, true, &plain), *b = open_link(r->ipc, false, &plain);
     struct late_reader reader = {b, 0};
-    struct dp_err err = {0};
     pthread_t thread;
     char *body = calloc(1, BODY);
     expect(b, DP_LINK_CAME);
@@ -776,7 +764,6 @@ TEST_IN(peers_are_not_asked_for_each_stranger, make_room, clear_room)
     unsigned char head[DP_HEADER_SIZE];
     struct dp_link_header h = {.type = 30};
     struct dp_link_event e;
-    struct dp_err err;
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     struct dp_link *a = open_link(r->tcp, true, &plain);
     struct stranger s = open_stranger(r->tcp, id, sizeof id);
@@ -807,7 +794,6 @@ TEST_IN(waiting_ends_in_time, make_room, clear_room)
     struct room *r = *state;
     struct dp_link *a = open_link(r->ipc, true, &plain);
     struct dp_link_event e;
-    struct dp_err err = {0};
     volatile sig_atomic_t cancel = 1;
     assert_int_equal(dp_link_next(a, &e, -1, &cancel, &err), DP_E_RUN);
     assert_string_equal(err.message, "interrupted");

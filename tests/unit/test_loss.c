@@ -1,10 +1,9 @@
 /* Compares every dual update with a numerical minimiser of its subproblem (GSL Brent), on random subproblems. */
+#include "random.h"
 #include "unit.h"
 
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_min.h>
-#include <gsl/gsl_rng.h>
-#include <string.h>
 
 #include "math/dual.h"
 #include "math/loss.h"
@@ -77,7 +76,7 @@ static void domain(const struct problem *p, double *low, double *high)
 TEST(updates_minimise_the_subproblem)
 {
     gsl_set_error_handler_off();
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     for (int loss = DP_LOSS_SQUARED; loss <= DP_LOSS_HUBER; loss++) {
         for (int i = 0; i < 500; i++) {
             struct problem p = random_problem(rng, (enum dp_loss)loss);
@@ -90,13 +89,12 @@ TEST(updates_minimise_the_subproblem)
             assert_true(objective(zeta, &p) <= objective(best, &p) + 1e-11);
         }
     }
-    gsl_rng_free(rng);
 }
 
 /* One Newton step is the minimiser of the second-order expansion of G at the feasible point, inside the domain. */
 TEST(logistic_takes_one_newton_step)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     for (int i = 0; i < 500; i++) {
         struct problem p = random_problem(rng, DP_LOSS_LOGISTIC);
         double start = p.y * fmin(fmax(p.y * p.alpha, DP_LOGISTIC_MARGIN), 1 - DP_LOGISTIC_MARGIN) - p.alpha;
@@ -110,7 +108,6 @@ TEST(logistic_takes_one_newton_step)
         double now = p.y * (p.alpha + zeta);
         assert_true(now > 0 && now < 1);
     }
-    gsl_rng_free(rng);
 }
 
 /* Numbers of updates below, at and above the width of a vector, with values of all kinds. */
@@ -118,7 +115,7 @@ TEST(several_updates_are_those_of_each)
 {
     enum { MOST = 37 };
     static const double odd[] = {0, -0.0, 1e-320, 1e308, (double)NAN, (double)INFINITY, -(double)INFINITY};
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     for (int loss = 0; loss <= DP_LOSS_HUBER; loss++) {
         for (size_t count = 0; count <= MOST; count++) {
             double y[MOST], alpha[MOST], u[MOST], s[MOST], zeta[MOST], width = 0.7;
@@ -136,7 +133,6 @@ TEST(several_updates_are_those_of_each)
             }
         }
     }
-    gsl_rng_free(rng);
 }
 
 /* Noise may make alpha infeasible: the constraint is enforced before the step. */
@@ -154,7 +150,7 @@ TEST(infeasible_alpha_comes_back)
 
 TEST(slopes_of_the_dual_are_slopes)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     for (int loss = DP_LOSS_SQUARED; loss <= DP_LOSS_HUBER; loss++) {
         for (int i = 0; i < 300; i++) {
             struct problem p = random_problem(rng, (enum dp_loss)loss);
@@ -175,13 +171,12 @@ TEST(slopes_of_the_dual_are_slopes)
     }
     assert_true(dp_dual_slope(DP_LOSS_LOGISTIC, 1, 1, 0, 5) == -INFINITY);
     assert_true(dp_dual_slope(DP_LOSS_LOGISTIC, 1, -1, -1, 5) == -INFINITY);
-    gsl_rng_free(rng);
 }
 
 TEST(conjugates_are_conjugate)
 {
     /* Fenchel–Young: l(u) + l*(−a) + a u ≥ 0, with equality at a = −l'(u). */
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     for (int loss = DP_LOSS_SQUARED; loss <= DP_LOSS_HUBER; loss++) {
         for (int i = 0; i < 300; i++) {
             struct problem p = random_problem(rng, (enum dp_loss)loss);
@@ -193,7 +188,6 @@ TEST(conjugates_are_conjugate)
             assert_near(value + tight + at * p.u, 0, 1e-9);
         }
     }
-    gsl_rng_free(rng);
 }
 
 TEST(slopes_are_slopes)
@@ -320,7 +314,7 @@ static double norm(const double *v, size_t count)
    scores. Some close pairs nearly reach both bounds. */
 TEST(slopes_keep_to_their_bounds)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     for (int loss = DP_LOSS_SQUARED; loss < DP_LOSS_COUNT; loss++) {
         enum dp_loss l = (enum dp_loss)loss;
         size_t outputs = l == DP_LOSS_SOFTMAX ? 3 : 2, classes = dp_loss_is_classification(l) ? 3 : 0;
@@ -349,7 +343,6 @@ TEST(slopes_keep_to_their_bounds)
         assert_int_equal(isinf(lipschitz), l == DP_LOSS_SQUARED || l == DP_LOSS_POISSON);
         assert_int_equal(isinf(smoothness), l == DP_LOSS_HINGE || l == DP_LOSS_POISSON);
     }
-    gsl_rng_free(rng);
 }
 
 /* Slopes in long double, by the definition. */
@@ -386,7 +379,7 @@ TEST(slopes_round_within_their_bounds)
 {
     static const enum dp_loss losses[] = {DP_LOSS_LOGISTIC, DP_LOSS_SMOOTH_HINGE, DP_LOSS_HUBER, DP_LOSS_HUBERISED_HINGE,
                                           DP_LOSS_SOFTMAX};
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     for (size_t l = 0; l < 5; l++) {
         double closest = 0;
         for (double width = 1e-6; width < 20; width *= 10) {
@@ -410,7 +403,6 @@ TEST(slopes_round_within_their_bounds)
         }
         assert_true(closest > 0.05);
     }
-    gsl_rng_free(rng);
 }
 
 TEST(domains_and_targets)

@@ -2,7 +2,6 @@
 #include "unit.h"
 
 #include <sodium.h>
-#include <string.h>
 
 #include "scratch.h"
 
@@ -191,7 +190,6 @@ static void refused(int rc, const struct dp_err *err, const char *message)
 TEST(a_roster_is_complete_with_the_own_number)
 {
     int64_t numbers[SITES];
-    struct dp_err err = {0};
     complete(numbers, -1);
     assert_int_equal(dp_masks_ready(site[0], NULL), 0);
     int64_t before = dp_masks_fresh(site[0]);

@@ -1,12 +1,9 @@
 /* Addressed randomness and row kernels. */
+#include "random.h"
 #include "unit.h"
 
 #include <gsl/gsl_cdf.h>
-#include <gsl/gsl_rng.h>
 #include <sodium.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "math/rng.h"
 #include "math/vec.h"
@@ -165,7 +162,7 @@ TEST(orders_are_uniform)
 /* Compares dense kernels with long double, and sparse kernels with dense ones. */
 TEST(kernels_agree)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     for (size_t cols = 1; cols < 200; cols += 7) {
         float x[200], packed[200];
         double w[200], dense[200] = {0}, sparse[200] = {0};
@@ -202,14 +199,13 @@ TEST(kernels_agree)
             assert_true(fabs((double)a[j]) <= fabs(-0.7f * (double)x[j] * 0x1p18));
         }
     }
-    gsl_rng_free(rng);
 }
 
 /* Compares blocks of rows with the kernels for one row: the bits are the same for every shape, dense, sparse and mixed. */
 TEST(blocks_are_rows)
 {
     enum { COLS = 75, OUTPUTS = 70 };
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     static float x[DP_ROWS][COLS];
     static double w[OUTPUTS * COLS], dot[DP_ROWS * OUTPUTS], norm2[DP_ROWS];
     static int32_t columns[COLS];
@@ -238,7 +234,6 @@ TEST(blocks_are_rows)
             }
         }
     }
-    gsl_rng_free(rng);
 }
 
 /* The lanes are part of the definition: the sum of a fixed row has exactly these bits on every CPU. */

@@ -3,9 +3,6 @@
 
 #include "changed.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "shards/merge.h"
 
 #define MOST 4
@@ -299,7 +296,6 @@ TEST(a_lost_shard_adds_nothing_and_is_counted)
 {
     run_lap();
     const struct dp_frame *some[] = {NULL, answer[1], NULL}, *none[] = {NULL, NULL, NULL};
-    struct dp_err err = {0};
     assert_int_equal(lap(some, NULL), 0);
     assert_int_equal(at(out, DP_F_SUM, 0), 2);
     assert_int_equal(dp_frame_int(out, DP_F_LOST, 0), 2);
@@ -388,7 +384,7 @@ TEST(laps_that_do_not_fit_are_refused)
 TEST(records_agree_in_every_member)
 {
     for (int m = 0; m < DP_RECORD_MEMBER_COUNT; m++) {
-        struct dp_err err = {0};
+        err = (struct dp_err){0};
         greet(3);
         for (int k = 0; k < 3; k++) {
             answer[k]->record[0] = record_with(m);
@@ -533,7 +529,6 @@ TEST(a_torn_lap_adds_nothing)
     assert_int_equal(at(out, DP_F_SUM, 1), 0);
     assert_int_equal(out->record[0].gathered, 2);
     assert_int_equal(dp_frame_int(out, DP_F_LOST, 0), 3);
-    struct dp_err err = {0};
     merge.has_moments = true;
     refused(lap(some, &err), DP_E_RUN, &err, "the moments of lap 3 are lost with the masks of a shard");
     strcpy(merge.moments, "moments");

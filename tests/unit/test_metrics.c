@@ -3,7 +3,6 @@
 
 #include <gsl/gsl_rng.h>
 #include <gsl/gsl_sort.h>
-#include <stdlib.h>
 
 #include "math/metrics.h"
 

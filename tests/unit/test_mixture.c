@@ -1,10 +1,9 @@
 /* Releasing the state of a visible batch: the Gaussian's δ against long arithmetic, the mixture against a
  * plain sum. */
+#include "random.h"
 #include "unit.h"
 
-#include <stdbool.h>
 #include <gsl/gsl_randist.h>
-#include <gsl/gsl_rng.h>
 #include <mpfr.h>
 #include <time.h>
 
@@ -42,7 +41,7 @@ LONG_TEST(gaussian_delta_against_long_arithmetic)
     assert_near(exp(dp_gaussian_log_delta(1, 1)), 0.12693673750664397, 1e-13);
     assert_near(exp(dp_gaussian_log_delta(0, 2)), erf(1 / sqrt(2)), 1e-13); /* 2Φ(μ/2) − 1 */
     assert_true(isinf(dp_gaussian_log_delta(1, 0)));
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     for (int i = 0; i < 200; i++) {
         double mu = exp(log(1e-2) + gsl_rng_uniform(rng) * log(1e3));
         double epsilon = mu * mu / 2 + mu * 7 * gsl_rng_uniform(rng); /* δ down to about 1e-12 */
@@ -50,12 +49,11 @@ LONG_TEST(gaussian_delta_against_long_arithmetic)
         if (!(ours >= exact && ours <= exact + 1e-7))
             fail_msg("epsilon=%.17g mu=%.17g: %.17g, exactly %.17g", epsilon, mu, ours, exact);
     }
-    gsl_rng_free(rng);
 }
 
 TEST(delta_is_the_binomial_mean)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     for (int i = 0; i < 200; i++) {
         unsigned laps = 1 + (unsigned)gsl_rng_uniform_int(rng, 400);
         double q = exp(log(1e-4) * gsl_rng_uniform(rng)), z = 0.5 + 10 * gsl_rng_uniform(rng);
@@ -66,7 +64,6 @@ TEST(delta_is_the_binomial_mean)
         if (!(ours >= sum * (1 - 1e-11) && ours <= sum * (1 + 1e-9) + 1e-24))
             fail_msg("T=%u q=%.17g z=%.17g epsilon=%.17g: %.17g, the sum is %.17g", laps, q, z, epsilon, ours, sum);
     }
-    gsl_rng_free(rng);
 }
 
 TEST(every_row_is_one_gaussian)
@@ -85,7 +82,7 @@ TEST(check_value)
 
 TEST(epsilon_solves_for_delta)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     for (int i = 0; i < 60; i++) {
         int64_t laps = 1 + (int64_t)exp(log(1e5) * gsl_rng_uniform(rng));
         double q = exp(log(1e-3) * gsl_rng_uniform(rng)), z = exp(log(0.5) + log(400) * gsl_rng_uniform(rng));
@@ -95,7 +92,6 @@ TEST(epsilon_solves_for_delta)
         assert_true(epsilon == 0 || dp_mixture_delta(laps, q, z, epsilon * (1 - 1e-9), delta) > delta);
         assert_true(dp_mixture_epsilon(laps + 1, q, z, delta) >= epsilon);
     }
-    gsl_rng_free(rng);
     /* the probability of taking part at all is below delta: the cost is 0 */
     assert_true(dp_mixture_epsilon(10, 1e-7, 0.1, 1e-5) == 0);
     assert_true(isinf(dp_mixture_epsilon(1000, 0.5, 1e-6, 1e-5)));

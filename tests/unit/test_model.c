@@ -1,9 +1,6 @@
 /* Models in frames: weights, names, comparison, description; JSON of frames. */
 #include "unit.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "../../bin/info/model.h"
 #include "model/compare.h"
 #include "wire/json.h"
@@ -71,7 +68,6 @@ static void no_shape(struct dp_frame *f, const char *message)
 TEST(bad_models)
 {
     struct dp_frame *f = new_model();
-    struct dp_err err = {0};
     double w[6];
     void *data;
     matrix(f, DP_F_AVERAGE, 3, 2);
@@ -97,7 +93,6 @@ TEST(bad_models)
 TEST(class_names)
 {
     struct dp_frame *f = new_model();
-    struct dp_err err = {0};
     char **names;
     size_t count;
     assert_int_equal(dp_model_names(f, &names, &count, NULL), 0);
@@ -199,27 +194,20 @@ TEST(comparison_within_a_tolerance)
     dp_frame_free(b);
 }
 
-/* The output of a function; the caller frees it. */
-static char *described(const struct dp_frame *f, bool json, const char *get, int status)
+/* What the model is described as, or why not; overwritten by the next call. */
+static const char *described(const struct dp_frame *f, const char *get, int status)
 {
-    char *text = NULL;
-    size_t size;
-    struct dp_err err = {0};
-    FILE *stream = open_memstream(&text, &size);
-    assert_int_equal(info_model_describe(f, json, get, stream, &err), status);
+    static char text[1 << 12];
+    static struct dp_err err;
+    FILE *stream = fmemopen(text, sizeof text, "w");
+    assert_int_equal(info_model_describe(f, false, get, stream, &err), status);
     fclose(stream);
-    if (status != 0) {
-        free(text);
-        text = strdup(err.message);
-    }
-    return text;
+    return status == 0 ? text : err.message;
 }
 
 static void expect_text(const struct dp_frame *f, const char *get, int status, const char *text)
 {
-    char *got = described(f, false, get, status);
-    assert_string_equal(got, text);
-    free(got);
+    assert_string_equal(described(f, get, status), text);
 }
 
 TEST(description)
@@ -250,9 +238,7 @@ TEST(description)
                 "  the preparation of the data read private rows, which epsilon leaves out: max-abs\n");
     dp_frame_set_bool(f, DP_F_NON_PRIVATE, true);
     dp_frame_drop(f, DP_F_SEEDED);
-    char *text = described(f, false, NULL, 0);
-    assert_non_null(strstr(text, "\nprivacy: none, it was trained without noise\n"));
-    free(text);
+    assert_non_null(strstr(described(f, NULL, 0), "\nprivacy: none, it was trained without noise\n"));
     dp_frame_free(f);
 }
 

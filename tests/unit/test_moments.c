@@ -2,11 +2,6 @@
    within the bound, exactly; dense and sparse rows add the same, in any order and in blocks of any numbers. */
 #include "unit.h"
 
-#include <math.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "audit/bound.h"
 #include "math/grid.h"
 #include "math/moments.h"

@@ -2,9 +2,6 @@
    the same values in float32. */
 #include "unit.h"
 
-#include <stdlib.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "math/moments.h"

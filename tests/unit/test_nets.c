@@ -2,10 +2,6 @@
  * differences of the loss, with the kernels of each set of instructions. */
 #include "unit.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "math/loss.h"
 #include "nets/pass.h"
 
@@ -506,7 +502,7 @@ TEST(texts)
         {"9; fc 3; seed 4; fc 3", "network, column 16: layers are separated by ';'"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        struct dp_err err = {0};
+        err = (struct dp_err){0};
         struct dp_net net;
         assert_int_equal(dp_net_parse(&net, wrong[i].text, &err), DP_E_RUN);
         assert_string_equal(err.message, wrong[i].message);

@@ -3,9 +3,6 @@
 #include "unit.h"
 
 #include <float.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "math/loss.h"
 #include "math/newton.h"

@@ -1,10 +1,8 @@
 /* Measures from counts with Laplace noise: tails against closed forms, and how often intervals hold the exact measure. */
+#include "random.h"
 #include "unit.h"
 
 #include <gsl/gsl_randist.h>
-#include <gsl/gsl_rng.h>
-#include <math.h>
-#include <string.h>
 
 #include "math/noised_counts.h"
 
@@ -56,7 +54,7 @@ static int held(gsl_rng *rng, int which, const double *exact, size_t classes, do
 LONG_TEST(intervals_of_two_classes_hold_95_percent)
 {
     const double exact[2][5] = {{700, 200, 180, 920, 310}, {40, 3, 5, 12, 9}};
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     for (int table = 0; table < 2; table++)
         for (int which = 0; which < 9; which++) {
             /* The noise may cut an interval at 0 or 1, but not away from the truth. */
@@ -65,17 +63,15 @@ LONG_TEST(intervals_of_two_classes_hold_95_percent)
             assert_true(in > 0.95 * RUNS - spread);
             assert_true(table > 0 || which > 6 || in < 0.95 * RUNS + spread); /* the most frequent class: at least so often */
         }
-    gsl_rng_free(rng);
 }
 
 LONG_TEST(intervals_of_more_classes_hold_at_least_95_percent)
 {
     const double exact[10] = {300, 20, 10, 30, 250, 40, 5, 15, 330, 170};
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     /* Intervals of rates of more classes hold more often. Accuracy and a mean may be 3 standard deviations off. */
     for (int which = 0; which < 9; which++)
         assert_true(held(rng, which, exact, 3, 3, RUNS) >= 0.95 * RUNS - (which >= 3 ? 3 * sqrt(0.95 * 0.05 * RUNS) : 0));
-    gsl_rng_free(rng);
 }
 
 TEST(without_noise_the_measures_are_those_of_the_counts)
@@ -108,14 +104,13 @@ TEST(the_most_frequent_of_equal_classes_is_in_its_interval)
 {
     double noised[100];
     int in = 0;
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     for (int run = 0; run < RUNS; run++) {
         for (size_t i = 0; i < 100; i++)
             noised[i] = 10 + gsl_ran_laplace(rng, 2);
         struct dp_estimate m = dp_noised_majority(noised, 10, 1000, 2);
         in += m.low <= 0.1 && 0.1 <= m.high;
     }
-    gsl_rng_free(rng);
     assert_true(in > 0.95 * RUNS - 5 * sqrt(0.95 * 0.05 * RUNS));
 }
 

@@ -2,8 +2,6 @@
  * itself, whose density on small problems is known. Nothing here is random. */
 #include "unit.h"
 
-#include <math.h>
-
 #include "account/account.h"
 #include "account/calibrate.h"
 #include "account/profile.h"
@@ -349,7 +347,7 @@ TEST(one_lap_has_a_profile)
             struct dp_charge charge = charge_of(noise, 1e4, 0.01, 1);
             struct dp_charges charges = {.count = 1, .charge = &charge};
             struct dp_answer best = ask(DP_ACCOUNTANT_BEST, &charge, delta), at;
-            struct dp_err err = {0};
+            err = (struct dp_err){0};
             assert_int_equal(best.by, DP_ACCOUNTANT_PROFILE);
             assert_true(best.lower == 0 && !best.tight);
             assert_true(best.upper <= ask(DP_ACCOUNTANT_RDP, &charge, delta).upper);
@@ -371,7 +369,7 @@ TEST(calibration_meets_its_target)
     for (double epsilon = 0.05; epsilon < 10; epsilon *= 2) {
         struct dp_charge charge = charge_of(1, 1e4, 0.01, 1);
         struct dp_charges charges = {.count = 1, .charge = &charge};
-        struct dp_err err = {0};
+        err = (struct dp_err){0};
         double z;
         assert_int_equal(dp_calibrate_noise(DP_ACCOUNTANT_BEST, &charges, epsilon, 1e-5, &z, &err), DP_OK);
         charge = charge_of(z, 1e4, 0.01, 1);
@@ -382,7 +380,6 @@ TEST(calibration_meets_its_target)
     /* No noise pays for the determinants. */
     struct dp_charge charge = charge_of(1, 1e4, 0.5, 1);
     struct dp_charges charges = {.count = 1, .charge = &charge};
-    struct dp_err err = {0};
     double z;
     assert_int_equal(dp_calibrate_noise(DP_ACCOUNTANT_BEST, &charges, 0.3, 1e-5, &z, &err), DP_E_RUN);
 }

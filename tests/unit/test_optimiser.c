@@ -1,9 +1,6 @@
 /* Optimisers against tests/vectors/optimisers.tsv (made by make-optimisers.py). */
 #include "unit.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "math/optimiser.h"
 
 static const struct {

@@ -2,8 +2,6 @@
    descents that differ in one row, and the bound on their rounding. */
 #include "unit.h"
 
-#include <math.h>
-
 #include "priv/output.h"
 
 TEST(check_values)

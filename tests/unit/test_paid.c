@@ -1,8 +1,6 @@
 /* The tables of what is paid, and of who takes it (wire/paid.h). */
 #include "unit.h"
 
-#include <string.h>
-
 #include "stages/stages.h"
 #include "wire/frame.h"
 

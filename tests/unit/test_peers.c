@@ -3,9 +3,6 @@
  * tests/vectors/make-peers.py. */
 #include "unit.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "account/solve.h"
 
 static double delta_of(const struct dp_charge *charge, size_t count, double epsilon)

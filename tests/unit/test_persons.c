@@ -1,9 +1,6 @@
 /* Which rows are kept, and in what order they are stored. */
 #include "unit.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "data/persons.h"
 
 /* The numbers, in their table, of the rows of `who` that are kept, as a text. `others` rows of other persons come before each

@@ -1,8 +1,6 @@
 /* Privacy loss distributions against reference figures, closed forms and the Rényi accountant. */
 #include "unit.h"
 
-#include <stdio.h>
-
 #include "priv/joint.h"
 #include "priv/mixture.h"
 #include "priv/pld.h"
@@ -412,7 +410,6 @@ TEST(joint_laps_by_quadrature)
 /* The largest possible grids: one for each direction, and no further grid that would gain nothing. */
 TEST(the_largest_grids_once)
 {
-    struct dp_err err = {0};
     struct dp_pld_part part = {DP_PLD_GAUSSIAN, 0.5, 118669.908, 0, 1000000000};
     struct dp_pld_answer answer;
     assert_int_equal(dp_pld_epsilon(&part, 1, 1e-15, &answer, &err), DP_OK);
@@ -591,7 +588,6 @@ TEST(refused)
         {DP_PLD_JOINT, 0.1, 1, NAN, 1},
     };
     struct dp_pld_answer a;
-    struct dp_err err = {0};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         assert_int_equal(dp_pld_epsilon((struct dp_pld_part[]){good, bad[i]}, 2, 0.1, &a, &err), DP_E_RUN);
     const struct dp_pld_part both[] = {good, {DP_PLD_GAUSSIAN_REPLACED, 0.1, 1, 0, 1}};

@@ -1,8 +1,6 @@
 /* The mass outside the window and the rounding of the FFT are part of the bound. */
 #include "unit.h"
 
-#include <math.h>
-
 #include "priv/mixture.h"
 #include "priv/pld_compose.h"
 

@@ -1,7 +1,6 @@
 /* Bounds by inversion hold for any contour, even a bad one, and are close on a good one. */
+#include "random.h"
 #include "unit.h"
-
-#include <gsl/gsl_rng.h>
 
 #include "priv/mixture.h"
 #include "priv/pld_compose.h"
@@ -27,11 +26,6 @@ static struct bounds delta_on(const struct dp_pld_part *parts, size_t count, boo
     return b;
 }
 
-static double between(gsl_rng *rng, double low, double high)
-{
-    return exp(log(low) + log(high / low) * gsl_rng_uniform(rng));
-}
-
 /* Approximately the variance of S of these laps: enough to choose a contour. */
 static double variance_of(const struct dp_pld_part *part)
 {
@@ -49,21 +43,21 @@ static struct dp_pld_contour any_contour(gsl_rng *rng, double s, double deviatio
                                        .period = period,
                                        .frequencies = (size_t)(20 * period / (2 * M_PI * deviation)) + 1};
     }
-    struct dp_pld_contour c = {.s = s * between(rng, 0.3, 3)};
-    c.period = between(rng, 1, 40) * (deviation + 1 / c.s);
-    c.above = c.s + between(rng, 0.3, 5) / deviation;
+    struct dp_pld_contour c = {.s = s * random_between(rng, 0.3, 3)};
+    c.period = random_between(rng, 1, 40) * (deviation + 1 / c.s);
+    c.above = c.s + random_between(rng, 0.3, 5) / deviation;
     c.below = c.s * gsl_rng_uniform(rng);
-    c.frequencies = (size_t)between(rng, 2, 300);
+    c.frequencies = (size_t)random_between(rng, 2, 300);
     return c;
 }
 
 /* The same, with the laps cut in two at some loss. */
 static struct dp_pld_contour any_cut(gsl_rng *rng, struct dp_pld_contour c, double epsilon)
 {
-    c.cut = (struct dp_pld_cut){epsilon * between(rng, 0.05, 2), between(rng, 0.1, 0.6)};
-    c.most = epsilon * between(rng, 0.3, 2);
-    c.x = between(rng, 0.3, 40) / epsilon;
-    c.deviations = gsl_rng_uniform_int(rng, 2) == 0 ? 0 : between(rng, 4, 14);
+    c.cut = (struct dp_pld_cut){epsilon * random_between(rng, 0.05, 2), random_between(rng, 0.1, 0.6)};
+    c.most = epsilon * random_between(rng, 0.3, 2);
+    c.x = random_between(rng, 0.3, 40) / epsilon;
+    c.deviations = gsl_rng_uniform_int(rng, 2) == 0 ? 0 : random_between(rng, 4, 14);
     return c;
 }
 
@@ -116,8 +110,8 @@ TEST(one_gaussian_on_any_contour)
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937), *cuts = gsl_rng_alloc(gsl_rng_taus2);
     int close = 0;
     for (int i = 0; i < 3000; i++) {
-        double mu = between(rng, 0.01, 5), epsilon = mu * between(rng, 0.1, 6) + mu * mu / 2;
-        struct dp_pld_part part = {DP_PLD_GAUSSIAN, 1, 1, 0, (int64_t)between(rng, 1, i % 5 == 0 ? 1e11 : 1e4)};
+        double mu = random_between(rng, 0.01, 5), epsilon = mu * random_between(rng, 0.1, 6) + mu * mu / 2;
+        struct dp_pld_part part = {DP_PLD_GAUSSIAN, 1, 1, 0, (int64_t)random_between(rng, 1, i % 5 == 0 ? 1e11 : 1e4)};
         part.multiplier = sqrt((double)part.laps) / mu;
         struct dp_pld_contour c = any_contour(rng, epsilon / (mu * mu), mu);
         double exact = exp(dp_gaussian_log_delta(epsilon, mu)), deviations = i % 4 == 0 ? 4 : 11;
@@ -133,7 +127,6 @@ TEST(one_gaussian_on_any_contour)
                      (double)part.laps, mu, epsilon, c.s, c.period, c.frequencies, deviations, b.lower, b.upper, exact);
     }
     assert_true(close > 200);
-    gsl_rng_free(rng);
     gsl_rng_free(cuts);
 }
 
@@ -147,27 +140,27 @@ static double one_lap(const struct dp_pld_part *part, double epsilon)
 /* A cut as priv/pld_cut.c would choose it if rare laps matter. */
 static struct dp_pld_contour rare_contour(gsl_rng *rng, double epsilon)
 {
-    struct dp_pld_contour c = {.s = between(rng, 0.3, 2), .period = between(rng, 40, 200), .deviations = 14};
-    c.above = c.s + between(rng, 0.1, 1);
-    c.below = c.s * between(rng, 0.01, 0.5);
-    c.cut = (struct dp_pld_cut){epsilon * between(rng, 0.2, 0.4), between(rng, 0.15, 0.25)};
+    struct dp_pld_contour c = {.s = random_between(rng, 0.3, 2), .period = random_between(rng, 40, 200), .deviations = 14};
+    c.above = c.s + random_between(rng, 0.1, 1);
+    c.below = c.s * random_between(rng, 0.01, 0.5);
+    c.cut = (struct dp_pld_cut){epsilon * random_between(rng, 0.2, 0.4), random_between(rng, 0.15, 0.25)};
     c.most = 0.95 * epsilon;
-    c.x = between(rng, 20, 60) / epsilon;
-    c.frequencies = (size_t)(c.period * between(rng, 2, 10) / (c.cut.width * c.cut.level * 2 * M_PI));
+    c.x = random_between(rng, 20, 60) / epsilon;
+    c.frequencies = (size_t)(c.period * random_between(rng, 2, 10) / (c.cut.width * c.cut.level * 2 * M_PI));
     return c;
 }
 
 /* Checks one lap, whose δ has a closed form, and a few laps of small rates. */
 TEST(rare_laps_on_any_cut)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     int close = 0;
     for (int i = 0; i < 400; i++) {
-        struct dp_pld_part part = {DP_PLD_GAUSSIAN, between(rng, 1e-5, 0.3), between(rng, 0.25, 0.9), 0, 1};
-        double epsilon = between(rng, 0.2, 4), exact = one_lap(&part, epsilon);
+        struct dp_pld_part part = {DP_PLD_GAUSSIAN, random_between(rng, 1e-5, 0.3), random_between(rng, 0.25, 0.9), 0, 1};
+        double epsilon = random_between(rng, 0.2, 4), exact = one_lap(&part, epsilon);
         struct dp_pld_contour c = rare_contour(rng, epsilon);
         if (i % 2 == 0)
-            c = any_cut(rng, any_contour(rng, between(rng, 0.2, 4), between(rng, 0.5, 4)), epsilon);
+            c = any_cut(rng, any_contour(rng, random_between(rng, 0.2, 4), random_between(rng, 0.5, 4)), epsilon);
         struct bounds b = delta_on(&part, 1, false, i % 4 == 0 ? 5 : 11, &c, epsilon);
         close += b.upper - b.lower < 1e-5 * exact;
         if (!(b.upper >= exact * (1 - 1e-10) && b.lower <= exact * (1 + 1e-10)))
@@ -177,33 +170,33 @@ TEST(rare_laps_on_any_cut)
                      b.lower, b.upper, exact);
     }
     assert_true(close > 30);
-    gsl_rng_free(rng);
 }
 
 /* Checks bounds in the direction that matters less, and in the other direction. */
 TEST(chernoff_is_above)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     int near = 0;
     for (int i = 0; i < 500; i++) {
-        struct dp_pld_part part = {DP_PLD_GAUSSIAN, i % 2 == 0 ? 1 : between(rng, 1e-3, 0.5), between(rng, 0.5, 5), 0, 1};
-        double mu = 1 / part.multiplier, epsilon = mu * between(rng, 0.5, 6), upper;
-        double s = epsilon / (mu * mu) * between(rng, 0.3, 3), exact;
+        struct dp_pld_part part = {DP_PLD_GAUSSIAN, i % 2 == 0 ? 1 : random_between(rng, 1e-3, 0.5),
+                                   random_between(rng, 0.5, 5), 0, 1};
+        double mu = 1 / part.multiplier, epsilon = mu * random_between(rng, 0.5, 6), upper;
+        double s = epsilon / (mu * mu) * random_between(rng, 0.3, 3), exact;
         exact = i % 2 == 0 ? exp(dp_gaussian_log_delta(epsilon, mu)) : one_lap(&part, epsilon);
         upper = dp_pld_chernoff(&part, 1, i % 4 == 0, 8, s, epsilon);
         assert_true(upper >= exact);
         near += upper < 10 * exact;
     }
     assert_true(near > 50);
-    gsl_rng_free(rng);
 }
 
 static struct dp_pld_part any_part(gsl_rng *rng)
 {
     const enum dp_pld_kind kinds[] = {DP_PLD_GAUSSIAN, DP_PLD_GAUSSIAN_REPLACED, DP_PLD_JOINT, DP_PLD_GAUSSIAN_COINS};
-    struct dp_pld_part part = {kinds[gsl_rng_uniform_int(rng, 4)], between(rng, 1e-3, 1), between(rng, 0.6, 20), 0, 1};
-    part.laps = (int64_t)between(rng, 1, 2e4);
-    part.epsilon = part.kind == DP_PLD_JOINT ? between(rng, 0.01, 1) : 0;
+    struct dp_pld_part part = {kinds[gsl_rng_uniform_int(rng, 4)], random_between(rng, 1e-3, 1), random_between(rng, 0.6, 20),
+                               0, 1};
+    part.laps = (int64_t)random_between(rng, 1, 2e4);
+    part.epsilon = part.kind == DP_PLD_JOINT ? random_between(rng, 0.01, 1) : 0;
     return part;
 }
 
@@ -217,7 +210,7 @@ TEST(sampled_laps_on_any_contour)
         size_t count = i % 3 == 0 && !dp_pld_exchanges(&parts[0]) && !dp_pld_exchanges(&parts[1]) ? 2 : 1;
         bool add = i % 2 == 0;
         double variance = variance_of(&parts[0]) + (count > 1 ? variance_of(&parts[1]) : 0), deviation = sqrt(variance);
-        double epsilon = deviation * between(rng, 0.3, 5) + variance / 2;
+        double epsilon = deviation * random_between(rng, 0.3, 5) + variance / 2;
         if (epsilon > 30)
             continue;
         struct dp_pld_contour c = any_contour(rng, fmin(epsilon / variance, 200), deviation);
@@ -243,7 +236,6 @@ TEST(sampled_laps_on_any_contour)
                 c.frequencies, b.lower, b.upper, g.lower, g.upper);
     }
     assert_true(compared > 150 && close > 15);
-    gsl_rng_free(rng);
     gsl_rng_free(cuts);
 }
 

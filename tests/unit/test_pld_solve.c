@@ -41,7 +41,6 @@ static struct dp_pld_part scaled(struct dp_pld_part part, double factor)
 
 TEST(multiplier)
 {
-    struct dp_err err = {0};
     for (int i = 0; i < RUNS; i++)
         for (double epsilon = 0.3; epsilon < 10; epsilon *= 9) {
             double factor;
@@ -61,7 +60,6 @@ TEST(multiplier)
 TEST(several_parts)
 {
     const struct dp_pld_part parts[] = {{DP_PLD_GAUSSIAN, 1, 5, 0, 10}, {DP_PLD_GAUSSIAN, 1, 2, 0, 3}};
-    struct dp_err err = {0};
     for (double epsilon = 0.1; epsilon < 20; epsilon *= 5) {
         double factor, mu = sqrt(10 / 25.0 + 3 / 4.0);
         assert_int_equal(dp_pld_scale_multiplier(parts, 2, epsilon, 1e-5, &factor, &err), DP_OK);
@@ -72,7 +70,6 @@ TEST(several_parts)
 
 TEST(laps)
 {
-    struct dp_err err = {0};
     for (int i = 0; i < RUNS; i++) {
         struct dp_pld_part part = runs[i];
         int64_t found;
@@ -91,7 +88,6 @@ TEST(laps)
 
 TEST(rate)
 {
-    struct dp_err err = {0};
     for (int i = 0; i < RUNS; i++) {
         struct dp_pld_part part = runs[i];
         double found, epsilon = 1.5 * spent(&part, 1, 1e-6);
@@ -109,7 +105,6 @@ TEST(rate)
 
 TEST(refused)
 {
-    struct dp_err err = {0};
     double x;
     int64_t n;
     struct dp_pld_part bad = runs[0];
@@ -128,7 +123,6 @@ TEST(refused)
 TEST(laps_to_the_last_one)
 {
     struct dp_pld_part part = {DP_PLD_GAUSSIAN, 0.00013312128233857295, 0.629039860830923, 0, 1};
-    struct dp_err err = {0};
     assert_int_equal(dp_pld_laps(&part, 0.8838, 9.385894043925967e-08, &part.laps, &err), DP_OK);
     assert_true(part.laps >= 12484 && spent(&part, 1, 9.385894043925967e-08) <= 0.8838);
     part.laps += 2;
@@ -140,7 +134,6 @@ TEST(laps_to_the_last_one)
 TEST(noise_at_a_tiny_rate)
 {
     struct dp_pld_part part = {DP_PLD_GAUSSIAN, 1e-6, 1, 0, 1000000};
-    struct dp_err err = {0};
     double factor;
     assert_int_equal(dp_pld_scale_multiplier(&part, 1, 1, 1e-12, &factor, &err), DP_OK);
     assert_true(factor < 0.556);
@@ -153,7 +146,6 @@ TEST(noise_at_a_tiny_rate)
 /* The rough answer at the start of a search is near the final one. */
 TEST(roughly)
 {
-    struct dp_err err = {0};
     for (int i = 0; i < RUNS; i++) {
         struct dp_pld_answer rough;
         double epsilon = spent(&runs[i], 1, 1e-6);

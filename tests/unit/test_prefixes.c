@@ -1,8 +1,6 @@
 /* Epsilon along a run: between the bounds of each prefix by itself, never falling, and at its end the whole run's epsilon. */
 #include "unit.h"
 
-#include <math.h>
-
 #include "account/account.h"
 #include "account/prefixes.h"
 
@@ -59,7 +57,7 @@ TEST(constant_runs)
     };
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
         struct dp_plan plan = {0};
-        struct dp_err err = {0};
+        err = (struct dp_err){0};
         assert_int_equal(dp_plan_add(&plan, &runs[i].event, laps[N - 1], &err), DP_OK);
         holds(&plan, laps, N, runs[i].delta, runs[i].loose);
         holds(&plan, laps + 2, 1, runs[i].delta, 1);
@@ -74,7 +72,6 @@ TEST(planned_runs)
     int64_t laps[N];
     struct dp_event coins = dp_event_gaussian(DP_SAMPLING_POISSON, 0.02, 1, 0);
     struct dp_event epochs = dp_event_gaussian(DP_SAMPLING_SHUFFLED, 0.02, 1, 50);
-    struct dp_err err = {0};
     for (int64_t i = 0; i < N; i++)
         laps[i] = LAPS * (i + 1) / N - (i < N - 1 ? i : 0);
     for (int kind = 0; kind < 3; kind++) { /* increasing noise, decreasing noise, and alternating noise */
@@ -101,7 +98,6 @@ TEST(laps_of_several_kinds)
     struct dp_event moments = dp_event_gaussian(DP_SAMPLING_NONE, 1, 20, 0),
                     coins = dp_event_gaussian(DP_SAMPLING_POISSON, 0.02, 1.5, 0);
     struct dp_plan once = {0}, turns = {0};
-    struct dp_err err = {0};
     assert_int_equal(dp_plan_add(&once, &moments, 1, &err), DP_OK);
     assert_int_equal(dp_plan_add(&once, &coins, 200, &err), DP_OK);
     for (int i = 0; i < 201; i++)
@@ -121,7 +117,6 @@ TEST(many_events_in_turns)
     int64_t laps[N];
     struct dp_event coins = dp_event_gaussian(DP_SAMPLING_POISSON, 0.02, 1, 0);
     struct dp_plan plan = {0};
-    struct dp_err err = {0};
     for (int t = 0; t < LAPS; t++)
         z[t] = 1 + (double)(t * 37 % 100) / 100;
     for (int64_t i = 0; i < N; i++)
@@ -141,7 +136,6 @@ TEST(refused)
     double z[10], epsilon[3];
     struct dp_event event = dp_event_gaussian(DP_SAMPLING_POISSON, 0.02, 1, 0);
     struct dp_plan plan = {0};
-    struct dp_err err = {0};
     for (int t = 0; t < 10; t++)
         z[t] = 1 + t;
     assert_int_equal(dp_plan_add_scheduled(&plan, &event, z, 10, &err), DP_OK);

@@ -3,9 +3,6 @@
    kind in the table are drawn from a fixed seed. */
 #include "unit.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "account/account.h"
 #include "account/curve.h"
 #include "account/kinds.h"
@@ -242,7 +239,7 @@ LONG_TEST(another_query_costs_more)
     for (int i = 0; i < 200; i++) {
         struct dp_event event = draw_event(false), one = event;
         double both[DP_RDP_ORDER_COUNT], alone[DP_RDP_ORDER_COUNT];
-        struct dp_err err = {0};
+        err = (struct dp_err){0};
         one.queries = 1;
         one.query[0] = event.query[i % 2];
         if (event.queries < 2)
@@ -268,7 +265,7 @@ TEST(a_plan_costs_what_its_laps_do)
         struct dp_plan plan = {0};
         struct dp_charges planned = {0}, laps = {0};
         struct dp_answer charged, truth;
-        struct dp_err err = {0};
+        err = (struct dp_err){0};
         double z[LAPS], most = i % 3 ? 4 : 1000;
         for (int t = 0; t < LAPS; t++)
             z[t] = between(0.8, most);

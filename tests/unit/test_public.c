@@ -6,10 +6,6 @@
 #include <dpline/grid.h>
 #include <dpline/ledger.h>
 #include <dpline/stage.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -284,7 +280,6 @@ TEST(a_population_affords_all_laps_of_a_charge_or_none)
     struct dpline_charge charge = gaussian(41, 2);
     struct dpline_ledger *ledger;
     struct dpline_error error;
-    struct dp_err err = {0};
     charge.sampling = DPLINE_SAMPLING_NONE;
     charge.rate = 1;
     assert_non_null(mkdtemp(directory));

@@ -1,20 +1,14 @@
 /* Curves of pure mechanisms against 300-bit arithmetic and plain sums. */
+#include "random.h"
 #include "unit.h"
 
 #include <float.h>
-#include <gsl/gsl_rng.h>
 #include <mpfr.h>
-#include <stdlib.h>
 
 #include "priv/pure.h"
 #include "priv/rdp.h"
 
 enum { N = DP_RDP_ORDER_COUNT };
-
-static double log_uniform(gsl_rng *rng, double low, double high)
-{
-    return exp(log(low) + gsl_rng_uniform(rng) * log(high / low));
-}
 
 /* sum += w e^{x y} */
 static void add_exp(mpfr_t sum, mpfr_t w, mpfr_t x, mpfr_t y)
@@ -64,9 +58,9 @@ static double exact(double epsilon, double order, int is_laplace)
 
 TEST(curves_against_long_arithmetic)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     for (int i = 0; i < 4000; i++) {
-        double order = 1 + log_uniform(rng, 1e-2, 1e4), epsilon = log_uniform(rng, 1e-8, 1e3), ours;
+        double order = 1 + random_between(rng, 1e-2, 1e4), epsilon = random_between(rng, 1e-8, 1e3), ours;
         dp_rdp_pure(epsilon, &order, 1, &ours);
         double truth = exact(epsilon, order, 0);
         if (!(ours >= truth && ours <= truth * (1 + 1e-12)))
@@ -76,14 +70,13 @@ TEST(curves_against_long_arithmetic)
         if (!(ours >= truth && ours <= truth * (1 + 1e-11)))
             fail_msg("Laplace 1/%.17g order %.17g: %.17g, exactly %.17g", epsilon, order, ours, truth);
     }
-    gsl_rng_free(rng);
 }
 
 TEST(discrete_laplace_is_the_sum)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     for (int i = 0; i < 100; i++) {
-        double order = 1 + log_uniform(rng, 1e-2, 60), epsilon = log_uniform(rng, 1e-2, 4), ours;
+        double order = 1 + random_between(rng, 1e-2, 60), epsilon = random_between(rng, 1e-2, 4), ours;
         int steps = 1 + (int)gsl_rng_uniform_int(rng, 30);
         long double theta = expl(-(long double)epsilon / steps), sum = 0;
         for (int x = -(int)(50 * steps / epsilon) - 9; x <= (int)(50 * steps / epsilon) + steps; x++)
@@ -94,7 +87,6 @@ TEST(discrete_laplace_is_the_sum)
         if (!(ours >= truth * (1 - 1e-12) && ours <= truth * (1 + 1e-13) + 1e-12 / (order - 1)))
             fail_msg("epsilon %.17g steps %d order %.17g: %.17g, the sum is %.17g", epsilon, steps, order, ours, truth);
     }
-    gsl_rng_free(rng);
 
     double one[N], most[N], many[N], real[N];
     dp_rdp_discrete_laplace(0.7, 1, dp_rdp_orders, N, one);
@@ -126,11 +118,11 @@ static double between(const double *u, const double *s, int count, double order)
 TEST(the_exponential_mechanism_costs_no_more)
 {
     enum { CANDIDATES = 6 };
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     double closest = 0;
     for (int i = 0; i < 20000; i++) {
         double u[CANDIDATES], s[CANDIDATES], more[CANDIDATES], back[CANDIDATES], charged;
-        double order = 1 + log_uniform(rng, 1e-1, 60), epsilon = log_uniform(rng, 1e-2, 3);
+        double order = 1 + random_between(rng, 1e-1, 60), epsilon = random_between(rng, 1e-2, 3);
         int count = 2 + (int)gsl_rng_uniform_int(rng, CANDIDATES - 1);
         for (int j = 0; j < count; j++) {
             u[j] = 4 * gsl_rng_uniform(rng) * (double)gsl_rng_uniform_int(rng, 2);
@@ -144,7 +136,6 @@ TEST(the_exponential_mechanism_costs_no_more)
         closest = fmax(closest, cost / charged);
     }
     assert_true(closest > 0.95);
-    gsl_rng_free(rng);
 
     const double order[] = {2, 5000};
     double r[2], all[2];

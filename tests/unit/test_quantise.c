@@ -1,8 +1,6 @@
 /* Values of 16 bits: steps, rounding, and the data sets that store them. */
 #include "unit.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -169,7 +167,6 @@ TEST(damage_is_found)
     const float step[] = {0x1p-15f, 0x1p-14f, 0x1p-15f}, other = 0x1p-13f;
     const struct dp_writer_options options = {.cols = 3, .storage = DP_STORAGE_INT16, .step = step};
     struct dp_dataset *d;
-    struct dp_err err = {0};
     write_rows("bad.dp", options, 4, 0);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         patch("bad.dp/scales.npy", 132, &bad[i], sizeof *bad);
@@ -236,7 +233,7 @@ TEST(steps_are_public)
                                    .plan.quantise = true,
                                    .split = NAN,
                                    .writer = {.force = true, .storage = DP_STORAGE_INT16}};
-        struct dp_err err = {0};
+        err = (struct dp_err){0};
         assert_int_equal(dp_schema_load(&import.plan.schema, "s.json", &err), 0);
         assert_int_equal(dp_import_run(&import, &err), 0);
         struct dp_dataset *d = opened("t.dp", DP_STORAGE_INT16);

@@ -1,13 +1,11 @@
 /* Rényi bounds against reference figures, 200-bit arithmetic and numerical integration; conversion to (ε, δ).
  */
+#include "random.h"
 #include "unit.h"
 
 #include <float.h>
-#include <stdbool.h>
 #include <gsl/gsl_integration.h>
-#include <gsl/gsl_rng.h>
 #include <mpfr.h>
-#include <stdio.h>
 #include <time.h>
 
 #include "priv/mixture.h"
@@ -20,11 +18,6 @@ static double rdp_at(double q, double z, double order)
     double r;
     dp_rdp_sampled_gaussian(q, z, &order, 1, &r);
     return r;
-}
-
-static double log_uniform(gsl_rng *rng, double low, double high)
-{
-    return exp(log(low) + gsl_rng_uniform(rng) * log(high / low));
 }
 
 TEST(orders_ascend)
@@ -124,10 +117,10 @@ static double exact_integer(double q, double z, int order)
 
 TEST(integer_orders_against_long_arithmetic)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     const int far[] = {100, 128, 256, 500, 1024, 2048};
     for (int i = 0; i < 400; i++) {
-        double q = log_uniform(rng, 1e-8, 1), z = log_uniform(rng, 0.05, 1e4);
+        double q = random_between(rng, 1e-8, 1), z = random_between(rng, 0.05, 1e4);
         int order = i % 8 == 0 ? far[i / 8 % 6] : 2 + (int)gsl_rng_uniform_int(rng, 63);
         if (i % 4 == 0) /* cases where ln A is small and its terms are large */
             z = sqrt(order / (2 * -log(q))) * (0.95 + 0.1 * gsl_rng_uniform(rng));
@@ -135,7 +128,6 @@ TEST(integer_orders_against_long_arithmetic)
         if (!(ours >= exact * (1 - DBL_EPSILON) && ours <= exact * (1 + 1e-10)))
             fail_msg("q=%.17g z=%.17g order %d: %.17g, exactly %.17g", q, z, order, ours, exact);
     }
-    gsl_rng_free(rng);
 }
 
 struct integrand {
@@ -175,10 +167,10 @@ static double integrated(double q, double z, double order)
 
 TEST(fractional_orders_against_integration)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     int compared = 0;
     for (int i = 0; i < 600; i++) {
-        double q = log_uniform(rng, 1e-4, 0.999), z = log_uniform(rng, 0.3, 20);
+        double q = random_between(rng, 1e-4, 0.999), z = random_between(rng, 0.3, 20);
         double order = 1.01 + 10.9 * gsl_rng_uniform(rng);
         if (order == floor(order))
             continue;
@@ -189,7 +181,6 @@ TEST(fractional_orders_against_integration)
         compared += reference > 1e3 * noise;
     }
     assert_true(compared > 300);
-    gsl_rng_free(rng);
 }
 
 TEST(monotone_and_below_the_gaussian)
@@ -257,16 +248,15 @@ TEST(conversion)
 /* The true δ of a Gaussian at its claimed ε must not exceed δ, and must be close to it. */
 TEST(claimed_epsilon_of_a_gaussian_holds)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     for (int i = 0; i < 300; i++) {
-        double z = log_uniform(rng, 0.2, 100), delta = log_uniform(rng, 1e-12, 0.1), r[N];
+        double z = random_between(rng, 0.2, 100), delta = random_between(rng, 1e-12, 0.1), r[N];
         dp_rdp_gaussian(z, dp_rdp_orders, N, r);
         double epsilon = dp_rdp_epsilon(dp_rdp_orders, r, N, delta, NULL);
         double spent = dp_gaussian_log_delta(epsilon, 1 / z);
         if (spent > log(delta) || (spent < log(delta) - 4 && epsilon > 0.1))
             fail_msg("z=%g delta=%g: epsilon %g spends delta %g", z, delta, epsilon, exp(spent));
     }
-    gsl_rng_free(rng);
 }
 
 TEST(no_parameters_take_long)

@@ -1,8 +1,6 @@
 /* A member of a record may change as its row of the table states (wire/record.h), wherever two records are compared. */
 #include "unit.h"
 
-#include <math.h>
-
 #include "changed.h"
 #include "gate/charge.h"
 
@@ -93,7 +91,6 @@ TEST(the_records_of_a_lap_are_of_one_batch)
                                   .scale = 4,
                                   .query = {.kind = DP_QUERY_GAUSSIAN, .multiplier = 2}};
     const unsigned batch = dp_record_alike(DP_ALIKE_RUN) | dp_record_alike(DP_ALIKE_LAP);
-    struct dp_err err = {0};
     struct dp_record pair[2] = {sum, sum};
     pair[1].of = DP_F_WITHIN;
     assert_int_equal(dp_charge_check_records(pair, 2, 1, &err), 0);
@@ -122,7 +119,6 @@ TEST(the_records_of_a_lap_are_of_one_batch)
 TEST(what_is_of_a_hello_frame_stays_there)
 {
     struct dp_record r = {.of = DP_F_SUM, .means = DP_MEANS_MOVE};
-    struct dp_err err = {0};
     assert_int_equal(dp_charge_check_records(&r, 1, 3, &err), DP_E_UNSAFE);
     assert_string_equal(err.message, "a record of lap 3 has what only records of a hello frame have");
 }

@@ -4,9 +4,6 @@
 #include "scratch.h"
 
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -173,7 +170,6 @@ TEST_IN(what_is_no_line_is_refused, fresh, NULL)
 
 TEST_IN(paths_that_json_cannot_hold_are_refused, fresh, NULL)
 {
-    struct dp_err err = {0};
     struct dp_registry *r = opened(true);
     const struct dp_registry_line line = {
         .kind = DP_REGISTRY_IMPORT, .population = "p", .table = "aa", .path = "/gr\xf6sse", .directory = ""};
@@ -187,7 +183,6 @@ TEST_IN(paths_that_json_cannot_hold_are_refused, fresh, NULL)
 TEST_IN(there_may_be_none, fresh, NULL)
 {
     struct dp_registry *r;
-    struct dp_err err = {0};
     const struct dp_registry_place nowhere = {0}, none = {.none = true}, unmade = {.directory = "/proc/nobody/registry"};
     assert_int_equal(dp_registry_open(&r, &nowhere, true, &err), DP_REGISTRY_NONE);
     assert_string_equal(err.message, "neither DPLINE_REGISTRY nor HOME says where the registry of populations is");

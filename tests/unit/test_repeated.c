@@ -1,11 +1,10 @@
 /* The random sensitivity of draws within one lap: against every sequence of coins, sums over the binomial, tossed coins, and
  * closed forms of limiting cases. */
+#include "random.h"
 #include "unit.h"
 
 #include <float.h>
 #include <gsl/gsl_randist.h>
-#include <gsl/gsl_rng.h>
-#include <stdbool.h>
 #include <time.h>
 
 #include "priv/repeated.h"
@@ -46,7 +45,7 @@ static struct dp_repeated some(gsl_rng *rng, unsigned most)
 /* The bound is never below the exact value, and exceeds it by at most the error of the grid. */
 TEST(delta_against_all_coins)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     for (int i = 0; i < 300; i++) {
         struct dp_repeated of = some(rng, 12);
         double z = exp(log(0.3) + log(100) * gsl_rng_uniform(rng));
@@ -60,12 +59,11 @@ TEST(delta_against_all_coins)
         if (exact > 1e-12 && exact < 1e-2 * of.rate)
             assert_true(ours <= exact * 1.01 + 1e-15);
     }
-    gsl_rng_free(rng);
 }
 
 TEST(moments_against_all_coins)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     for (int i = 0; i < 300; i++) {
         struct dp_repeated of = some(rng, 12);
         double z = exp(log(0.3) + log(1000) * gsl_rng_uniform(rng)),
@@ -77,7 +75,6 @@ TEST(moments_against_all_coins)
             fail_msg("q=%.17g T=%d rho=%.17g z=%.17g order=%.17g: %.17g, all coins give %.17g", of.rate, (int)of.draws,
                      of.contraction, z, order, ours, exact);
     }
-    gsl_rng_free(rng);
 }
 
 /* Values that are too rare for the grid still count where they matter. */
@@ -107,7 +104,7 @@ static double over_binomial(unsigned draws, double q, double z, double epsilon, 
 
 TEST(without_contraction_against_the_binomial)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     for (int i = 0; i < 100; i++) {
         unsigned draws = 1 + (unsigned)exp(log(1e4) * gsl_rng_uniform(rng));
         struct dp_repeated of = {exp(log(1e-4) * gsl_rng_uniform(rng)), draws, 1};
@@ -118,7 +115,6 @@ TEST(without_contraction_against_the_binomial)
         if (!(exact <= 1e-6 && (epsilon == 0 || exact >= 0.98e-6)))
             fail_msg("T=%u q=%.17g z=%.17g: epsilon %.17g, where delta is %.17g", draws, of.rate, z, epsilon, exact);
     }
-    gsl_rng_free(rng);
 }
 
 /* A lap with a visible batch and one draw are the same: a Gaussian with probability q. From two draws on they differ. With
@@ -157,7 +153,7 @@ LONG_TEST(delta_against_tossed_coins)
         struct dp_repeated of;
         double z;
     } cases[] = {{{0.001, 50000, 0.996}, 4}, {{0.05, 3000, 0.99}, 20}, {{0.3, 1000, 0.9}, 6}, {{0.01, 2000, 1}, 40}};
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
         enum { TIMES = 200000 };
         const struct dp_repeated *of = &cases[c].of;
@@ -178,7 +174,6 @@ LONG_TEST(delta_against_tossed_coins)
         if (!(mean <= 1e-3 + 6 * off && mean >= 0.98e-3 - 6 * off))
             fail_msg("case %zu: %.6g of tossed coins, off by %.2g, for 0.001 at epsilon %.6g", c, mean, off, epsilon);
     }
-    gsl_rng_free(rng);
 }
 
 /* A moment that lies completely beyond the grid, where the person is always drawn. */
@@ -216,7 +211,7 @@ TEST(costs_more)
 
 TEST(epsilon_solves_for_delta)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     for (int i = 0; i < 60; i++) {
         struct dp_repeated of = some(rng, 100000);
         double z = exp(log(0.5) + log(400) * gsl_rng_uniform(rng)), delta = exp(log(1e-12) * gsl_rng_uniform(rng));
@@ -229,7 +224,6 @@ TEST(epsilon_solves_for_delta)
         dp_rdp_repeated(&law, z, dp_rdp_orders, DP_RDP_ORDER_COUNT, r);
         assert_true(delta > 0.01 || dp_rdp_epsilon(dp_rdp_orders, r, DP_RDP_ORDER_COUNT, delta, NULL) >= epsilon * 0.999);
     }
-    gsl_rng_free(rng);
 }
 
 /* The time does not grow with the draws, and no number leaves its range. */

@@ -1,11 +1,10 @@
 /* The replace-one curve against the dominating pair integrated term by term, its limits, and a figure from a privacy loss
  * distribution. */
+#include "random.h"
 #include "unit.h"
 
-#include <stdbool.h>
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_integration.h>
-#include <gsl/gsl_rng.h>
 
 #include "priv/rdp.h"
 #include "priv/replaced.h"
@@ -36,7 +35,7 @@ TEST(pair_by_integration)
 {
     gsl_set_error_handler_off(); /* GSL reports "roundoff" at the last digits */
     gsl_integration_workspace *w = gsl_integration_workspace_alloc(2000);
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     for (int i = 0; i < 200; i++) {
         double multiplier = 0.3 + 4 * gsl_rng_uniform(rng), q = exp(log(1e-3) * gsl_rng_uniform(rng));
         double order = 1.05 + 8 * pow(gsl_rng_uniform(rng), 2) * fmin(multiplier, 1);
@@ -53,7 +52,6 @@ TEST(pair_by_integration)
         if (!(ours >= exact * (1 - 1e-10) - cancelled && ours <= exact * (1 + 1e-9) + cancelled))
             fail_msg("q=%.17g z=%.17g order %.17g: %.17g, integrated %.17g", q, multiplier, order, ours, exact);
     }
-    gsl_rng_free(rng);
     gsl_integration_workspace_free(w);
 }
 
@@ -74,7 +72,7 @@ TEST(full_batch_is_the_gaussian)
 /* The lower bound is the plain removal of a row of the same pair, the upper bound the unsampled Gaussian. */
 TEST(between_its_neighbours)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     double remove[N], gaussian[N], ours[N];
     for (int k = 0; k < 12; k++) {
         double q = exp(log(1e-6) * gsl_rng_uniform(rng)), z = exp(log(0.1) + log(1e4) * gsl_rng_uniform(rng));
@@ -91,7 +89,6 @@ TEST(between_its_neighbours)
                 assert_true(ours[i] >= ours[i - 1] * (1 - 1e-9));
         }
     }
-    gsl_rng_free(rng);
 }
 
 /* sigma = C, so half the sensitivity of a replaced row; q = .01, T = 1000, δ = 1e-5: exactly ε = 14.82. */

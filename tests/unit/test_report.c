@@ -3,10 +3,6 @@
 #include "unit.h"
 #include "scratch.h"
 
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "account/account.h"
@@ -179,7 +175,6 @@ static json_t *certify(const char *mark, int64_t lap)
 /* Older ledgers have runs whose budget was compared with what a paper claims: no filter kept them within it. */
 TEST_IN(a_run_within_a_claim_counts_with_its_laps, fresh, NULL)
 {
-    struct dp_err err = {0};
     json_t *report;
     double order = dp_filter_order(1, 1e-5);
     char open[400], prev[DP_LEDGER_HASH + 1] = DP_LEDGER_ORIGIN;
@@ -208,7 +203,6 @@ TEST_IN(a_run_within_a_claim_counts_with_its_laps, fresh, NULL)
 
 TEST_IN(a_report_adds_up_and_composes_under_its_condition, fresh, NULL)
 {
-    struct dp_err err = {0};
     json_t *report;
     struct story lost = plain(10, 40, -1), ended = plain(5, 100, 30), other = plain(10, 10, 10), marked = plain(20, 8, 8);
     other.run.data = "bbbb";
@@ -277,7 +271,6 @@ TEST_IN(a_report_adds_up_and_composes_under_its_condition, fresh, NULL)
 
 TEST_IN(adjacencies_are_totalled_apart, fresh, NULL)
 {
-    struct dp_err err = {0};
     json_t *report;
     struct story one = plain(10, 10, 10), replace = plain(10, 20, 20), beyond = plain(10, 5, -1);
     beyond.uncovered = true;
@@ -304,7 +297,6 @@ TEST_IN(a_run_with_a_filter_costs_its_budget, fresh, NULL)
 {
     const double penalty16 = log(15.0 / 16) + (log(1e5) - log(16)) / 15;
     char mark[DP_LEDGER_MARK];
-    struct dp_err err = {0};
     json_t *report, *certificate, *result;
     struct story fixed = plain(10, 40, 40), wide = plain(10, 40, 20), low = plain(10, 5, -1), unused = plain(10, 5, 0);
     wide.run.order = 16;
@@ -355,7 +347,6 @@ TEST_IN(a_run_with_a_filter_costs_its_budget, fresh, NULL)
 
 TEST_IN(a_report_is_readable, fresh, NULL)
 {
-    struct dp_err err = {0};
     json_t *report;
     char *text, expected[1000];
     size_t size;
@@ -451,7 +442,6 @@ static void reserve_again(int64_t laps)
 
 TEST_IN(verify_says_what_is_wrong, fresh, NULL)
 {
-    struct dp_err err = {0};
     struct story story = plain(10, 40, 20);
     char line[200], expected[300];
     json_t *result;
@@ -501,7 +491,6 @@ TEST_IN(verify_says_what_is_wrong, fresh, NULL)
 TEST_IN(a_certificate_states_what_a_model_has_cost, fresh, NULL)
 {
     char mark[DP_LEDGER_MARK], later[DP_LEDGER_MARK];
-    struct dp_err err = {0};
     struct story unrelated = plain(1, 5, 5), story = plain(10, 40, 30);
     story.run.preprocessing = "max-abs";
     story.run.seeded = true;
@@ -569,7 +558,6 @@ TEST_IN(a_certificate_outlives_the_end_of_its_run, fresh, NULL)
     struct dp_event event = dp_event_gaussian(DP_SAMPLING_NONE, 1, 10, 0);
     struct dp_ledger *ledger;
     struct dp_charges used = {0};
-    struct dp_err err = {0};
     assert_int_equal(dp_ledger_open(&ledger, PATH, &run, &err), 0);
     assert_int_equal(dp_ledger_reserve(ledger, &event, 50, &err), 0);
     json_t *certificate = certify(dp_ledger_mark(ledger), 40);
@@ -585,7 +573,6 @@ TEST_IN(a_certificate_outlives_the_end_of_its_run, fresh, NULL)
 TEST_IN(every_member_is_compared, fresh, NULL)
 {
     char mark[DP_LEDGER_MARK], expected[200];
-    struct dp_err err = {0};
     struct story story = plain(10, 40, 30);
     story.run.prior_epsilon = 0.25;
     story.run.prior_delta = 1e-6;
@@ -664,7 +651,6 @@ TEST_IN(every_member_is_compared, fresh, NULL)
 TEST_IN(a_certificate_goes_back_to_the_first_run, fresh, NULL)
 {
     char first[DP_LEDGER_MARK], second[DP_LEDGER_MARK], third[DP_LEDGER_MARK], fourth[DP_LEDGER_MARK];
-    struct dp_err err = {0};
     struct story a = plain(10, 40, 20), b = plain(10, 30, 30), c = plain(5, 30, -1), d = plain(5, 1, 1);
     a.run.delta = 1e-4;
     a.run.prior_epsilon = 0.25;
@@ -708,7 +694,6 @@ TEST_IN(a_certificate_goes_back_to_the_first_run, fresh, NULL)
 TEST_IN(a_certificate_adds_all_runs_on_the_same_people, fresh, NULL)
 {
     char first[DP_LEDGER_MARK], second[DP_LEDGER_MARK];
-    struct dp_err err = {0};
     struct story a = plain(10, 40, 20), b = plain(10, 30, 30);
     a.run.population = b.run.population = "people";
     play(&a, first);

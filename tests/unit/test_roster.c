@@ -1,9 +1,6 @@
 /* The workers of shards, a worker's standing, and the frames that leave its site: messages in any order, no sockets. */
 #include "unit.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "shards/roster.h"
 #include "shards/standing.h"
 #include "shards/strip.h"
@@ -310,7 +307,6 @@ TEST(a_run_does_not_begin_again)
 
 TEST(another_run_is_refused)
 {
-    struct dp_err err;
     struct dp_standing s = {.lap = 3, .alive = true, .answer = true};
     struct dp_link_header header = {.lap = 3};
     memcpy(s.run, other_run, sizeof other_run);
@@ -392,7 +388,6 @@ static struct dp_frame *greeting(int64_t shard, int64_t shards)
 
 TEST(hello_frames_from_a_gather_that_lies)
 {
-    struct dp_err err = {0};
     const struct dp_record record = {.of = DP_F_SUM, .rows = 7};
     struct dp_frame *f = greeting(2, 1024);
     assert_int_equal(check(f, 2, false, &err), DP_E_UNSAFE);
@@ -425,7 +420,6 @@ TEST(hello_frames_from_a_gather_that_lies)
 
 TEST(lap_frames_from_a_gather_that_lies)
 {
-    struct dp_err err = {0};
     struct dp_frame *f;
     const struct dp_record record = {.of = DP_F_SUM, .sensitivity = 1e-9};
     f = dp_frame_new();
@@ -482,7 +476,7 @@ TEST(a_gather_says_what_is_its_own)
                                    DP_F_SCHEMA_COST};
     for (int i = 0; i < DP_F_COUNT; i++) {
         bool may = false, may_not = false;
-        struct dp_err err = {0};
+        err = (struct dp_err){0};
         for (size_t k = 0; k < sizeof hello_may / sizeof *hello_may; k++)
             may |= (int)hello_may[k] == i;
         for (size_t k = 0; k < sizeof lap_may_not / sizeof *lap_may_not; k++)

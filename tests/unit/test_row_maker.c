@@ -1,10 +1,7 @@
 /* Rows that are made of cells: against the formulas, for cells that no import writes, and for several threads. */
 #include "unit.h"
 
-#include <math.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "data/row_maker.h"
 
@@ -135,7 +132,6 @@ TEST(rows_stay_as_long_as_the_header_says_in_each_thread)
 TEST(schemas_of_which_no_rows_are_made)
 {
     struct dp_row_maker *maker;
-    struct dp_err err;
     assert_int_equal(dp_row_maker_open(&maker, "[]", "t", &err), DP_E_RUN);
     assert_int_equal(dp_row_maker_open(&maker,
                                        "{\"header\": false, \"row_norm\": \"none\", \"bias\": true, \"quantised\": false, "

@@ -2,11 +2,6 @@
  * drawn and weighted rows. */
 #include "unit.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "rows/rows.h"
 
 enum { COLUMNS = 5, PAIRS = 10, POOL = 20000 };

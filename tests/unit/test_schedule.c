@@ -1,8 +1,5 @@
 #include "unit.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "data/schedule_file.h"
@@ -80,7 +77,6 @@ TEST(bad_ones)
                                       "sqrt:nan:1",  "linear:nan", "inverse:1",  "first",       "first:3",    "first:0:1",
                                       "first:1.5:1", "first:3:0",  "first:3:1:1"};
     struct dp_schedule s;
-    struct dp_err err;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         if (dp_schedule_parse(&s, "--schedule", bad[i], &err) != DP_E_USAGE)
             fail_msg("'%s' was taken", bad[i]);
@@ -116,7 +112,6 @@ static int open_text(struct dp_schedule *s, const char *text, struct dp_err *err
 TEST(files)
 {
     struct dp_schedule s = {0};
-    struct dp_err err = {0};
     assert_int_equal(open_text(&s, "# b\n1\n\n 2.25 \n4e0\n", &err), DP_OK);
     assert_int_equal(s.count, 3);
     assert_true(dp_schedule_at(&s, 1, 3) == 1 && dp_schedule_at(&s, 3, 3) == 4 && dp_schedule_noise(&s, 2, 3) == 1.5);

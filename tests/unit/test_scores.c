@@ -1,9 +1,6 @@
 /* Scores of candidates: the largest change by a row, and their values if nothing is clipped. */
+#include "random.h"
 #include "unit.h"
-
-#include <string.h>
-
-#include <gsl/gsl_rng.h>
 
 #include "math/grid.h"
 #include "math/scores.h"
@@ -25,7 +22,7 @@ TEST(a_row_moves_candidates_apart_by_the_bound_at_most)
 {
     const double bounds[] = {1, 0.1, 3, 0.7, 1e-3, 1e6}, units[] = {1, 0.3, 1e-9, 1e9};
     const double odd[] = {0, -0.0, 1e308, -1e308, INFINITY, -INFINITY, NAN, 5e-324, 1, -1};
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     for (int round = 0; round < 40000; round++) {
         double bound = bounds[round % 6], unit = units[round % 4], grid = dp_grid_for(bound), loss[CANDIDATES];
         int64_t score[CANDIDATES] = {0};
@@ -37,7 +34,6 @@ TEST(a_row_moves_candidates_apart_by_the_bound_at_most)
         dp_scores_add(loss, CANDIDATES, unit, bound, 1 / grid, score);
         assert_true(range(score) <= bound / grid);
     }
-    gsl_rng_free(rng);
     for (int i = 0; i < 6; i++) {
         double grid = dp_grid_for(bounds[i]), loss[CANDIDATES] = {10 * bounds[i], -10 * bounds[i]};
         int64_t score[CANDIDATES] = {0};

@@ -4,7 +4,6 @@
 #include "unit.h"
 
 #include <gsl/gsl_rng.h>
-#include <stdlib.h>
 
 #include "account/curve.h"
 #include "priv/sparse_vector.h"
@@ -189,7 +188,7 @@ LONG_TEST(no_search_on_a_sample_costs_more)
         struct noise threshold = {gaussian ? sqrt(1.5 / rho) : 1 / first, steps};
         struct noise query = {gaussian ? sqrt(3 / rho) : 1 / each, steps};
         struct dp_event event = {.sampling = DP_SAMPLING_POISSON, .rate = rate, .queries = z > 0 ? 2 : 1};
-        struct dp_err err = {0};
+        err = (struct dp_err){0};
         event.query[0] =
             gaussian
                 ? (struct dp_query){.kind = DP_QUERY_SPARSE_GAUSSIAN, .rho = rho, .most = queries}

@@ -1,9 +1,6 @@
 /* Pipelines of K shards, whose answers are added, against one pipeline with all rows: the same frames, byte for byte. */
 #include "unit.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/init.h"
@@ -522,7 +519,6 @@ static void lap_of_site(struct dp_frame *f, int64_t lap, int64_t n, int64_t firs
 TEST(a_lap_is_drawn_once)
 {
     struct dp_frame *f = frame();
-    struct dp_err err = {0};
     int rc;
     struct dp_child *c = greeted(SITE, 1, 2, f, &rc, &err);
     assert_int_equal(rc, 0);
@@ -547,7 +543,7 @@ TEST(a_site_knows_its_rows_among_all)
         {ROWS - 1, 0}, {ROWS, 1}, {ROWS, -1}, {0, 0}, {INT64_MAX, INT64_MAX}, {((int64_t)1 << 48) + 1, 0}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct dp_frame *f = frame();
-        struct dp_err err = {0};
+        err = (struct dp_err){0};
         int rc;
         struct dp_child *c = greeted(SITE, 1, 2, f, &rc, &err);
         lap_of_site(f, 1, wrong[i][0], wrong[i][1]);
@@ -567,7 +563,7 @@ TEST(rows_are_those_of_the_data_set)
     } wrong[] = {{ROWS - 1, 0}, {ROWS, 1}, {ROWS + 1, 2}, {ROWS + 1, -1}, {ROWS + 1, INT64_MAX}};
     for (size_t i = 0; i <= sizeof wrong / sizeof *wrong; i++) {
         struct dp_frame *f = frame();
-        struct dp_err err = {0};
+        err = (struct dp_err){0};
         int rc;
         struct dp_child *sample = greeted("dp-sample --data two --rate 0.01", 1, 2, f, &rc, &err);
         struct dp_child *grad = greeted("dp-grad --data two --loss logistic --clip 1", 1, 2, f, &rc, &err);
@@ -616,7 +612,6 @@ TEST(released_alpha_has_noise_of_its_own)
     struct dp_scd scd = {.options = &options, .outputs = 1, .alpha = alpha, .last_id = id};
     struct dp_stage stage = {.state = &scd};
     struct dp_frame *f;
-    struct dp_err err = {0};
     dp_key_derive(&stage.key, SEED, "dp-scd-step", 2);
     f = dp_frame_new();
     dp_frame_reset(f, DP_KIND_LAP);

@@ -1,10 +1,9 @@
 /* Noise in shares: the sum of rounded Gaussians, convolved exactly, against the single Gaussian that is charged; and the shares
    that dp-noise draws. */
+#include "random.h"
 #include "unit.h"
 
 #include <gsl/gsl_randist.h>
-#include <math.h>
-#include <string.h>
 
 #include "math/grid.h"
 #include "priv/shares.h"
@@ -86,7 +85,7 @@ static long double farthest(long double s, int m, const long double *part)
 /* Checks any fractional parts, also at the edges of their range, and points arbitrarily far out. */
 LONG_TEST(no_density_is_farther_than_the_bound)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     for (int i = 0; i < 40; i++) {
         int m = 2 + (int)gsl_rng_uniform_int(rng, MOST - 1);
         long double s = 0.45L + 1.2L * (long double)gsl_rng_uniform(rng), part[MOST], most = tau_of(s, m), seen = 0;
@@ -102,7 +101,6 @@ LONG_TEST(no_density_is_farther_than_the_bound)
         if (m == 2 && most > 1e-12L && isfinite(most) && !(seen > 0.5L * most))
             fail_msg("s=%.17Lg: off by a factor of e^%.17Lg, and the bound is %.17Lg", s, seen, most);
     }
-    gsl_rng_free(rng);
 }
 
 static long double normal(long double x)
@@ -146,7 +144,6 @@ TEST(the_shares_hide_what_the_gaussian_does)
                          epsilon, delta, most);
         }
     }
-    gsl_rng_free(rng);
 }
 
 /* The header's claim about the least scale: τ is below 2^-200 for a number. */

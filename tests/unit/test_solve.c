@@ -1,9 +1,6 @@
 /* Delta, laps and rate: the printed answer meets its target, and one step further does not. */
+#include "random.h"
 #include "unit.h"
-
-#include <gsl/gsl_rng.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "account/calibrate.h"
 #include "priv/mixture.h"
@@ -33,8 +30,7 @@ static int solve_delta(struct dp_event event, int64_t laps, double epsilon, doub
 
 TEST(every_answer_is_the_last_that_holds)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    struct dp_err err = {0};
+    gsl_rng *rng = random_numbers();
     for (int i = 0; i < 12; i++) {
         struct dp_event event =
             dp_event_gaussian(DP_SAMPLING_POISSON, exp(-7 * gsl_rng_uniform(rng)), 0.7 + 9 * gsl_rng_uniform(rng), 0);
@@ -56,12 +52,10 @@ TEST(every_answer_is_the_last_that_holds)
             assert_true(found == 1 || cost(solved, laps, delta) > epsilon);
         }
     }
-    gsl_rng_free(rng);
 }
 
 TEST(solving_back_and_forth)
 {
-    struct dp_err err = {0};
     struct dp_event event = dp_event_gaussian(DP_SAMPLING_POISSON, 0.01, 1, 0);
     struct dp_charge charge = {event, 1000};
     struct dp_charges charges = {.count = 1, .charge = &charge};
@@ -80,7 +74,6 @@ TEST(solving_back_and_forth)
 /* Above the exact delta of a plain Gaussian (Balle and Wang), which Rényi DP cannot beat. */
 TEST(delta_is_above_the_exact_one)
 {
-    struct dp_err err = {0};
     struct dp_event event = dp_event_gaussian(DP_SAMPLING_NONE, 1, 2, 0);
     double delta;
     assert_int_equal(solve_delta(event, 4, 3, &delta, &err), 0);
@@ -95,7 +88,7 @@ LONG_TEST(a_delta_is_rounded_up)
         struct dp_charge charge = {event, laps};
         struct dp_charges charges = {1, 1, &charge};
         struct dp_answer exact, rounded;
-        struct dp_err err = {0};
+        err = (struct dp_err){0};
         assert_int_equal(dp_account_pld_delta(&charges, 0.7, &exact, &err), DP_OK);
         assert_int_equal(dp_solve_delta(DP_ACCOUNTANT_BEST, &charges, 0.7, &rounded, &err), DP_OK);
         assert_true(rounded.upper >= exact.upper && rounded.upper <= exact.upper * (1 + 2e-5));
@@ -104,7 +97,6 @@ LONG_TEST(a_delta_is_rounded_up)
 
 TEST(what_cannot_be_had)
 {
-    struct dp_err err = {0};
     struct dp_event event = dp_event_gaussian(DP_SAMPLING_NONE, 1, 0.01, 0);
     double found;
     int64_t laps;
@@ -121,7 +113,7 @@ TEST(what_cannot_be_had)
 
 TEST(rounding_down)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     char text[40];
     for (int i = 0; i < 20000; i++) {
         double value = exp(40 * gsl_rng_uniform(rng) - 20);
@@ -135,7 +127,6 @@ TEST(rounding_down)
     assert_true(dp_round_down(1.82821, 4) == 1.828 && dp_round_down(nextafter(1, 0), 4) == 0.9999);
     assert_true(dp_round_down(0, 4) == 0 && isinf(dp_round_down((double)INFINITY, 4)));
     assert_true(dp_round_down(0.25, 3) == 0.25 && dp_round_down(1, 6) == 1 && dp_round_down(0.1, 6) == 0.1);
-    gsl_rng_free(rng);
 }
 
 /* A mechanism that is 3-DP and has three answers. Its P1 and Q1, with the exchanged row in the batch, are (Ex, x, rest) and (x,
@@ -149,7 +140,7 @@ TEST(exchanging_a_row_costs_at_least_what_a_mechanism_does)
         int64_t laps;
     } known[] = {{0.01, 8.4856, 1000}, {0.1, 44.997, 200}};
     for (size_t i = 0; i < 2; i++) {
-        struct dp_err err = {0};
+        err = (struct dp_err){0};
         struct dp_answer answer;
         struct dp_charge charge = {{.sampling = DP_SAMPLING_SUBSTITUTED,
                                     .rate = known[i].rate,

@@ -1,9 +1,7 @@
 /* AboveThreshold's curve: against a dense search for the supremum, exactly computed games, and figures of a reference
  * computation. */
+#include "random.h"
 #include "unit.h"
-
-#include <gsl/gsl_rng.h>
-#include <stdlib.h>
 
 #include "priv/pure.h"
 #include "priv/rdp.h"
@@ -114,7 +112,7 @@ static double game(double threshold, double query, const int *value, const int *
 
 TEST(games_stay_below)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     double closest = 0;
     for (int i = 0; i < 150; i++) {
         int value[20], other[20], queries = 1 + (int)gsl_rng_uniform_int(rng, 20);
@@ -132,7 +130,6 @@ TEST(games_stay_below)
         closest = fmax(closest, played / bound);
     }
     assert_true(closest > 1.0 / 3); /* the games come close to the bound */
-    gsl_rng_free(rng);
 }
 
 TEST(bounds_are_bounds)

@@ -3,9 +3,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,7 +15,6 @@
 TEST(pipelines_split_as_a_shell_does)
 {
     struct dp_pipeline p;
-    struct dp_err err = {0};
     assert_int_equal(dp_pipeline_parse(&p, "dp-sample --data 'a b' --rate \"0.5\" |\n dp-noise -z\\ 1 --multi''plier=2 ", &err),
                      0);
     assert_int_equal(p.stages, 2);
@@ -68,7 +64,7 @@ TEST(what_needs_a_shell)
                                  "(dp-noise)"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         struct dp_pipeline p;
-        struct dp_err err = {0};
+        err = (struct dp_err){0};
         if (dp_pipeline_parse(&p, texts[i], &err) != 1 || err.message[0] == '\0')
             fail_msg("'%s'", texts[i]);
         dp_pipeline_free(&p);
@@ -129,7 +125,6 @@ TEST(a_stage_takes_its_labels_only)
     char *argv[] = {"dp-noise", "-z", "1", NULL};
     struct dp_stage *stage;
     struct dp_frame *frame, *got;
-    struct dp_err err = {0};
     assert_int_equal(dp_stage_new(&stage, dp_stage_find("dp-noise"), 3, argv, NULL, &err), 0);
     frame = dp_frame_new();
     got = dp_frame_new();
@@ -185,7 +180,6 @@ TEST(frames_go_through_every_port)
 {
     struct dp_frame *f, *g;
     struct dp_port *in, *out;
-    struct dp_err err = {0};
     char directory[] = "/tmp/dp-port-XXXXXX", path[64], socket[80];
     assert_non_null(mkdtemp(directory));
     snprintf(path, sizeof path, "%s/frames", directory);
@@ -227,7 +221,6 @@ TEST(a_child_that_hangs_is_given_up)
 {
     volatile sig_atomic_t stop = 1;
     struct dp_frame *f;
-    struct dp_err err = {0};
     double *model;
     f = dp_frame_new();
     for (size_t cols = 10; cols <= 1000000; cols *= 100000) {
@@ -273,7 +266,6 @@ static pid_t slow_reader(const int fd[2], size_t bytes)
 TEST(signals_do_not_cut_a_frame)
 {
     struct dp_frame *f;
-    struct dp_err err = {0};
     double *model;
     struct sigaction on_alarm = {.sa_handler = interruption}; /* without SA_RESTART */
     struct itimerval often = {{0, 2000}, {0, 2000}}, never = {{0, 0}, {0, 0}};
@@ -309,7 +301,6 @@ TEST(signals_do_not_cut_a_frame)
 TEST(the_judge)
 {
     struct dp_frame *f;
-    struct dp_err err = {0};
     f = dp_frame_new();
     fill(f);
     assert_int_equal(dp_child_judge(DP_KIND_LAP, 3, f, &err), DP_E_UNSAFE); /* noised */

@@ -1,10 +1,6 @@
 /* The content of a checkpoint's files: written and read, truncated at every byte, and with invalid entries. */
 #include "unit.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "wire/state.h"
 
 static const double reals[] = {1.5, -0.0, 1e300};
@@ -28,7 +24,6 @@ TEST(what_is_written_is_read)
 {
     msgpack_sbuffer buffer;
     struct dp_state kept;
-    struct dp_err err;
     int64_t whole, *i;
     double real, *r;
     size_t count;

@@ -6,9 +6,6 @@
 #include <msgpack.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -295,7 +292,6 @@ TEST_IN(patience_ends, make_room, clear_room)
 {
     struct room *r = *state;
     struct dp_port_setting short_of = {.patience = 0.2};
-    struct dp_err err = {0};
     struct dp_frame *f;
     struct dp_port *out = open_port(r->ipc, DP_OUT, &short_of);
     f = dp_frame_new();
@@ -314,7 +310,6 @@ TEST_IN(who_goes_is_not_waited_for, make_room, clear_room)
     struct room *r = *state;
     char spec[64];
     int port = free_port();
-    struct dp_err err = {0};
     struct dp_frame *f;
     f = dp_frame_new();
     for (int far = 0; far < 2; far++) {
@@ -496,7 +491,6 @@ TEST_IN(a_writer_has_one_reader, make_room, clear_room)
     expect_frames(in, 0, 2, 40, 4);
     struct stranger s = come(spec, &r->plain);
     struct dp_link_event e;
-    struct dp_err err;
     for (int type = 0; type < 256; type++)
         for (uint64_t sequence = 0; sequence < 4; sequence++)
             say(&s, (uint8_t)type, sequence, RUN, NULL, 0);

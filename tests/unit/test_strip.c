@@ -1,8 +1,6 @@
 /* The border of a site: which fields of every frame pass, in both directions, and which labels. */
 #include "unit.h"
 
-#include <string.h>
-
 #include "shards/strip.h"
 
 /* Fields of a stream, of a key and of rows: no lap frame has them at the border. */
@@ -55,7 +53,6 @@ TEST(a_site_takes_only_what_a_gather_may_say)
 {
     static const char run[] = "000102030405060708090a0b0c0d0e0f";
     const struct dp_site site = {.shard = 1, .shards = 1};
-    struct dp_err err = {0};
     struct dp_frame *f;
     f = dp_frame_new();
     for (int i = 0; i < DP_F_COUNT; i++) {
@@ -86,7 +83,6 @@ TEST(a_site_takes_released_laps_only)
     static const enum dp_label label[] = {DP_LABEL_RAW, DP_LABEL_BOUNDED, DP_LABEL_NOISED, DP_LABEL_RELEASED};
     const struct dp_site site = {.shard = 1, .shards = 1, .allow_seeded = true};
     const struct dp_link_header header = {.lap = 7};
-    struct dp_err err = {0};
     struct dp_frame *f;
     f = dp_frame_new();
     for (size_t i = 0; i < sizeof label / sizeof *label; i++)

@@ -1,8 +1,6 @@
 /* Cells of columns, and the layout of lists of tables: against numbers that follow from the schema by hand. */
 #include "unit.h"
 
-#include <string.h>
-
 #include "tables/estimate.h"
 
 static const char schema[] =
@@ -17,11 +15,11 @@ static const char schema[] =
     "{\"name\": \"died\", \"type\": \"label\", \"classes\": [\"no\", \"yes\"]}]}";
 
 static struct dp_cells cells;
-static struct dp_err err;
 
 static int open_cells(void **state)
 {
     (void)state;
+    struct dp_err err = {0};
     if (dp_cells_open(&cells, schema, "t", &err) != DP_OK)
         fail_msg("%s", err.message);
     return 0;
@@ -73,6 +71,7 @@ TEST(words)
 static void refused(const char *list, const char *sums, const char *message)
 {
     struct dp_tables t = {0};
+    struct dp_err err = {0};
     assert_int_equal(dp_tables_parse(&t, list, sums, &cells, &err), DP_E_USAGE);
     assert_string_equal(err.message, message);
     dp_tables_free(&t);

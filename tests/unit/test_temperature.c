@@ -1,7 +1,6 @@
 /* math/temperature.h, against differences of the loss, and a search for the best factor. */
+#include "random.h"
 #include "unit.h"
-
-#include <gsl/gsl_rng.h>
 
 #include "math/metrics.h"
 #include "math/temperature.h"
@@ -18,7 +17,7 @@ static double loss_at(enum dp_loss loss, double label, size_t classes, const dou
 
 TEST(derivatives_are_those_of_the_loss)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     for (int i = 0; i < 3000; i++) {
         const size_t classes = 2 + gsl_rng_uniform_int(rng, 6), outputs = dp_loss_outputs(classes);
         const enum dp_loss loss = classes > 2 && i % 3 > 0 ? DP_LOSS_SOFTMAX : DP_LOSS_LOGISTIC;
@@ -35,7 +34,6 @@ TEST(derivatives_are_those_of_the_loss)
                     1e-5 * (1 + size * size));
         assert_true(pair[1] >= 0);
     }
-    gsl_rng_free(rng);
 }
 
 /* Scores that differ by hundreds have probabilities of 0 and 1, and finite numbers. */
@@ -55,7 +53,7 @@ TEST(large_scores)
 /* Newton's steps on the exact sums of 500 rows, whose labels are drawn from scores of half the size or of twice it. */
 TEST(the_steps_find_the_factor)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     for (int round = 0; round < 4; round++) {
         const double truth = round % 2 == 0 ? 0.5 : 2;
         double u[4000][4], slope[4], factor = 1, best = 0, least = INFINITY;
@@ -92,7 +90,6 @@ TEST(the_steps_find_the_factor)
         assert_near(factor / best, 1, 0.003);
         assert_near(factor / truth, 1, 0.1);
     }
-    gsl_rng_free(rng);
 }
 
 TEST(a_factor_has_bounds)

@@ -1,9 +1,6 @@
 /* Many texts in a table, and texts that are not in it. */
 #include "unit.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "data/text_index.h"
 
 TEST(each_text_has_its_meaning)

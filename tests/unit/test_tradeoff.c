@@ -73,7 +73,7 @@ LONG_TEST(sampled_runs)
         const struct dp_charge one = gaussian(1, 1 / t.mu, 1);
         struct dp_charges like = list_of(&one, 1);
         struct dp_answer a, b;
-        struct dp_err err = {0};
+        err = (struct dp_err){0};
         assert_int_equal(dp_solve_delta(DP_ACCOUNTANT_BEST, &charges, epsilon, &a, &err), 0);
         assert_int_equal(dp_solve_delta(DP_ACCOUNTANT_BEST, &like, epsilon, &b, &err), 0);
         if (!(a.lower <= b.upper + t.but))
@@ -106,7 +106,7 @@ TEST(pure_mechanisms)
     for (int i = 0; i < 2; i++) {
         struct dp_charges charges = list_of(rows[i].charge, 2);
         struct dp_answer answer;
-        struct dp_err err = {0};
+        err = (struct dp_err){0};
         assert_int_equal(dp_solve_delta(DP_ACCOUNTANT_BEST, &charges, rows[i].epsilon, &answer, &err), 0);
         assert_true(answer.upper == 0);
         assert_int_equal(dp_solve_delta(DP_ACCOUNTANT_BEST, &charges, rows[i].epsilon * (1 - 1e-3), &answer, &err), 0);
@@ -118,7 +118,6 @@ TEST(pure_mechanisms)
     const struct dp_charge mixed[] = {three[0], gaussian(1, 3, 1)};
     struct dp_charges charges = list_of(mixed, 2);
     struct dp_answer answer;
-    struct dp_err err = {0};
     assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_BEST, &charges, 0, &answer, &err), DP_E_RUN);
     dp_charges_free(&charges);
 }
@@ -134,7 +133,6 @@ TEST(one_pair)
 /* k persons of one Gaussian are one of k μ, and of pure mechanisms k epsilon; else the bound holds where it is checked. */
 TEST(groups)
 {
-    struct dp_err err = {0};
     struct dp_answer answer, one;
     bool exact;
     const struct dp_charge full = gaussian(1, 20, 4), four = gaussian(1, 5, 4), sampled = gaussian(0.01, 1, 1000),

@@ -1,9 +1,6 @@
 /* Rows after a transform: products by definition, norms, and independence of a row's z from the other rows. */
 #include "unit.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "math/panels.h"
 #include "math/rng.h"
 #include "stages/transformed.h"
@@ -217,7 +214,6 @@ TEST(rows_and_transforms_that_are_none)
 {
     struct dp_transformed transformed = {.threads = 1};
     struct dp_frame *frame;
-    struct dp_err err = {0};
     fill(2);
     x[3 * COLS + 4] = NAN;
     x[4 * COLS + 4] = INFINITY;

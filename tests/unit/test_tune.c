@@ -2,10 +2,6 @@
 #include "unit.h"
 #include "scratch.h"
 
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/option.h"
@@ -176,7 +172,6 @@ TEST(scores_have_the_noise_that_is_charged)
 TEST(commands_have_what_the_setting_has)
 {
     struct dp_table grid = {0};
-    struct dp_err err = {0};
     char *text;
     FILE *file = fopen("tune-grid", "w");
     fputs("# a comment\n\nstep\tclip-1\n0.5 1e-3\n \n7\t  a,b\n", file);

@@ -1,12 +1,10 @@
 /* Private selection: compares its bounds with the exact divergence of the best of K results, for mechanisms of a few results,
  * and K with its law; and tests selections as charges. */
+#include "random.h"
 #include "unit.h"
 
 #include <gsl/gsl_cdf.h>
-#include <gsl/gsl_rng.h>
 #include <jansson.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "account/account.h"
 #include "account/calibrate.h"
@@ -113,7 +111,7 @@ enum { LAWS = sizeof laws / sizeof *laws };
 
 TEST(the_best_costs_no_more_than_its_bound)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     const double orders[] = {1.1, 1.5, 2, 3, 5, 8, 16, 64};
     enum { ORDERS = sizeof orders / sizeof *orders };
     static double base[DP_RDP_ORDER_COUNT];
@@ -143,7 +141,6 @@ TEST(the_best_costs_no_more_than_its_bound)
     for (int l = 0; l < LAWS; l++)
         if (!(tightest[l] > 0.3))
             fail_msg("%s: no bound is nearer than %g times the truth", laws[l], 1 / tightest[l]);
-    gsl_rng_free(rng);
 }
 
 /* A result that is very rare, and e^epsilon times as frequent on the neighbour: the bounds are tight there. */
@@ -276,7 +273,7 @@ TEST(laws_are_read)
     };
     struct dp_trials law;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        struct dp_err err = {0};
+        err = (struct dp_err){0};
         assert_int_equal(dp_trials_parse(&law, bad[i].text, &err), DP_E_USAGE);
         assert_string_equal(err.message, bad[i].why);
     }
@@ -336,7 +333,6 @@ TEST(other_accountants_do_not_cover_it)
     struct dp_event event = tuned(30), gaussian = dp_event_gaussian(DP_SAMPLING_NONE, 1, 100, 0);
     struct dp_charges charges = {0};
     struct dp_answer best, rdp, two;
-    struct dp_err err = {0};
     assert_int_equal(dp_charges_add(&charges, &event, 1, &err), DP_OK);
     const enum dp_accountant others[] = {DP_ACCOUNTANT_PLD, DP_ACCOUNTANT_ZCDP, DP_ACCOUNTANT_GDP, DP_ACCOUNTANT_PROFILE,
                                          DP_ACCOUNTANT_ADVANCED};
@@ -359,7 +355,6 @@ TEST(samples_of_two_adjacencies_do_not_compose_in_it)
     struct dp_event event = tuned(30), replaced = dp_event_gaussian(DP_SAMPLING_SUBSTITUTED, 0.01, 3, 0);
     struct dp_charges charges = {0};
     struct dp_answer answer;
-    struct dp_err err = {0};
     assert_int_equal(dp_charges_add(&charges, &event, 1, &err), DP_OK);
     assert_int_equal(dp_charges_add(&charges, &replaced, 1, &err), DP_OK);
     assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_BEST, &charges, 1e-5, &answer, &err), DP_E_RUN);
@@ -402,7 +397,6 @@ static int parse(const char *text, struct dp_charge *charge, struct dp_err *err)
 TEST(charges_of_it_read_back)
 {
     struct dp_charge all[] = {{tuned(30), 1}, {tuned(0), 7}}, again;
-    struct dp_err err;
     all[1].event.tuning->trials = law_of("poisson:0.3");
     for (size_t i = 0; i < 2; i++) {
         json_t *json = dp_charge_to_json(&all[i]);
@@ -448,7 +442,6 @@ TEST(charges_that_make_no_sense_are_refused)
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct dp_charge charge;
-        struct dp_err err;
         assert_int_equal(parse(bad[i].text, &charge, &err), DP_E_RUN);
         assert_string_equal(err.message, bad[i].why);
     }

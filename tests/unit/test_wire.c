@@ -2,8 +2,6 @@
    address sanitizer: every input is in a block of exactly its size). */
 #include "unit.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -396,7 +394,7 @@ TEST(truncated_files)
     small_stream(&stream);
     struct dp_frame *frame = new_frame(DP_KIND_END);
     for (size_t size = 0; size <= stream.size; size++) {
-        struct dp_err err = {0};
+        err = (struct dp_err){0};
         struct dp_port *port;
         int rc, fd = memfd_create("stream", 0);
         assert_int_equal(write(fd, stream.data, size), size);
@@ -751,7 +749,7 @@ TEST(records_of_format_1)
     for (int noised = 0; noised < 2; noised++) {
         msgpack_sbuffer buffer;
         msgpack_packer packer, *pk = &packer;
-        struct dp_err err = {0};
+        err = (struct dp_err){0};
         msgpack_sbuffer_init(&buffer);
         msgpack_packer_init(pk, &buffer, msgpack_sbuffer_write);
         msgpack_pack_map(pk, 4);
@@ -784,7 +782,6 @@ TEST(one_record_for_a_field)
 {
     struct dp_frame *frame = new_frame(DP_KIND_LAP);
     struct dp_record open = {.of = DP_F_NONE}, sum = {.of = DP_F_SUM};
-    struct dp_err err;
     frame->lap = 3;
     assert_int_equal(dp_frame_add_record(frame, &open, &err), 0);
     assert_int_equal(dp_frame_add_record(frame, &open, &err), DP_E_RUN);

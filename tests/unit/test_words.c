@@ -2,9 +2,6 @@
 #include "unit.h"
 
 #include <sodium.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "data/words.h"
 

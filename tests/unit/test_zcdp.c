@@ -1,7 +1,6 @@
 /* zCDP: its conversion against a dense search over orders and against the looser classical one. */
+#include "random.h"
 #include "unit.h"
-
-#include <gsl/gsl_rng.h>
 
 #include "priv/gdp.h"
 #include "priv/pure.h"
@@ -27,7 +26,7 @@ TEST(mechanisms)
 
 TEST(conversion)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *rng = random_numbers();
     for (int i = 0; i < 200; i++) {
         double rho = exp(log(1e-8) + log(1e11) * gsl_rng_uniform(rng)), delta = exp(log(1e-15) * gsl_rng_uniform(rng));
         double ours = dp_zcdp_epsilon(rho, delta), best = INFINITY;
@@ -42,7 +41,6 @@ TEST(conversion)
         /* the Gaussian of the same ρ costs still less */
         assert_true(dp_gaussian_epsilon(sqrt(2 * rho), delta) <= ours * (1 + 1e-9) + 1e-12);
     }
-    gsl_rng_free(rng);
     assert_true(dp_zcdp_epsilon(0, 1e-5) == 0);
     /* If rho is so large that the best order rounds to 1, there is no bound. */
     assert_true(isinf(dp_zcdp_epsilon(1e40, 1e-5)) && isinf(dp_zcdp_epsilon(INFINITY, 1e-5)));

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "base/isa.h"
 
 /* 113 bits of precision, in the words of gcc and of clang. */
@@ -46,18 +47,23 @@ static inline bool unit_has_long_tests(void)
 #endif
 }
 
-/* TEST(name) { … }: a test; TEST_IN has what to do before and after it. They run in the order in which the file has them.
+/* TEST(name) { … }: a test, with an empty `err`; TEST_IN has what to do before and after it. They run in the order in which the
+ * file has them.
  * LONG_TEST(name): a test that compares numbers for seconds. A shorter test calls what it calls. */
 static struct CMUnitTest unit_tests[80];
 static size_t unit_test_count;
 #define UNIT_TEST(name, enter, leave, runs)                                                                                    \
-    static void name(void **state);                                                                                            \
+    static void name(void **state, struct dp_err err);                                                                         \
+    static void run_##name(void **state)                                                                                       \
+    {                                                                                                                          \
+        name(state, (struct dp_err){0});                                                                                       \
+    }                                                                                                                          \
     __attribute__((constructor)) static void add_##name(void)                                                                  \
     {                                                                                                                          \
         if (runs)                                                                                                              \
-            unit_tests[unit_test_count++] = (struct CMUnitTest)cmocka_unit_test_setup_teardown(name, enter, leave);            \
+            unit_tests[unit_test_count++] = (struct CMUnitTest){#name, run_##name, enter, leave, NULL};                        \
     }                                                                                                                          \
-    static void name(__attribute__((unused)) void **state)
+    static void name(__attribute__((unused)) void **state, __attribute__((unused)) struct dp_err err)
 #define TEST_IN(name, enter, leave) UNIT_TEST(name, enter, leave, true)
 #define TEST(name) TEST_IN(name, NULL, NULL)
 #define LONG_TEST(name) UNIT_TEST(name, NULL, NULL, unit_has_long_tests())

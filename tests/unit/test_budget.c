@@ -71,8 +71,7 @@ static struct dp_ledger *opened(const struct dp_ledger_run *run)
 {
     struct dp_ledger *ledger;
     struct dp_err err;
-    if (try(&ledger, run, &err) != 0)
-        fail_msg("%s", err.message);
+    assert_ok(try(&ledger, run, &err));
     return ledger;
 }
 
@@ -90,8 +89,7 @@ static void end(struct dp_ledger *ledger, const struct dp_ledger_run *run, const
                                 .delta = run->delta,
                                 .accountant = dp_accountant_names[answer.by],
                                 .status = status};
-    if (dp_ledger_close(ledger, &how, &err) != 0)
-        fail_msg("%s", err.message);
+    assert_ok(dp_ledger_close(ledger, &how, &err));
     dp_charges_free(&used);
     dp_ledger_free(ledger);
 }
@@ -115,8 +113,7 @@ static void assert_refused(const struct dp_ledger_run *run, const char *part)
 static void set(struct dp_ledger_budget *budget)
 {
     struct dp_err err = {0};
-    if (dp_ledger_set_budget(PATH, budget, &err) != 0)
-        fail_msg("%s", err.message);
+    assert_ok(dp_ledger_set_budget(PATH, budget, &err));
 }
 
 static bool holds(void)
@@ -377,8 +374,7 @@ static void state_release(enum dp_query_kind kind, double size, double delta, ch
     charge.event.query[0] = said.release;
     assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_BEST, &charges, delta, &answer, &err), 0);
     run.epsilon = answer.upper;
-    if (dp_ledger_state(&ledger, PATH, &run, &said, over, &err) != 0)
-        fail_msg("%s", err.message);
+    assert_ok(dp_ledger_state(&ledger, PATH, &run, &said, over, &err));
     dp_ledger_free(ledger);
 }
 

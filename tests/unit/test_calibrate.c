@@ -22,8 +22,7 @@ static double epsilon_of(enum dp_accountant accountant, struct dp_event event, d
     struct dp_charges charges = {.count = 1, .charge = &charge};
     struct dp_answer answer;
     struct dp_err err = {0};
-    if (dp_account_epsilon(accountant, &charges, delta, &answer, &err) != DP_OK)
-        fail_msg("%s", err.message);
+    assert_ok(dp_account_epsilon(accountant, &charges, delta, &answer, &err));
     return answer.upper;
 }
 
@@ -207,8 +206,7 @@ static struct dp_answer asked(enum dp_accountant accountant, const struct dp_eve
     struct dp_charges charges = {.count = 1, .charge = &charge};
     struct dp_answer answer;
     struct dp_err err = {0};
-    if (dp_account_epsilon(accountant, &charges, 1e-6, &answer, &err) != DP_OK)
-        fail_msg("%s", err.message);
+    assert_ok(dp_account_epsilon(accountant, &charges, 1e-6, &answer, &err));
     return answer;
 }
 

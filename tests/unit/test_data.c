@@ -260,8 +260,7 @@ static void open_rows(struct dp_writer **w, enum dp_storage storage, bool nulls)
                                               .norm = DP_NORM_UNIT,
                                               .nulls = nulls,
                                               .force = true};
-    if (dp_writer_open(w, "nulls.dp", &options, &err) != 0)
-        fail_msg("%s", err.message);
+    assert_ok(dp_writer_open(w, "nulls.dp", &options, &err));
 }
 
 /* The file is there if there may be null rows, whether there are any or not. */

@@ -20,8 +20,7 @@ static struct dp_pld_answer delta_of(double q, double shift, int64_t laps, doubl
     const struct dp_pld_part part = {DP_PLD_GAUSSIAN_COINS, q, 1 / (2 * shift), 0, laps};
     struct dp_pld_answer answer;
     struct dp_err err = {0};
-    if (dp_pld_delta(&part, 1, epsilon, &answer, &err) != DP_OK)
-        fail_msg("%s", err.message);
+    assert_ok(dp_pld_delta(&part, 1, epsilon, &answer, &err));
     return answer;
 }
 

@@ -13,8 +13,7 @@ static double multiplier(double epsilon, double delta)
     struct dp_charges charges = {.count = 1, .charge = &charge};
     struct dp_err err = {0};
     double z;
-    if (dp_calibrate_noise(DP_ACCOUNTANT_GDP, &charges, epsilon, delta, &z, &err) != DP_OK)
-        fail_msg("%s", err.message);
+    assert_ok(dp_calibrate_noise(DP_ACCOUNTANT_GDP, &charges, epsilon, delta, &z, &err));
     return z;
 }
 

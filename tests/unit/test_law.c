@@ -31,8 +31,7 @@ static struct dp_ledger *open_run(double epsilon, double order)
     struct dp_ledger *ledger;
     struct dp_err err = {0};
     gone();
-    if (dp_ledger_open(&ledger, PATH, &run, &err) != 0)
-        fail_msg("%s", err.message);
+    assert_ok(dp_ledger_open(&ledger, PATH, &run, &err));
     return ledger;
 }
 

@@ -124,8 +124,7 @@ static struct dp_ledger *open_run(const char *path, const struct dp_ledger_run *
 {
     struct dp_ledger *ledger;
     struct dp_err err = {0};
-    if (dp_ledger_open(&ledger, path, r, &err) != 0)
-        fail_msg("%s", err.message);
+    assert_ok(dp_ledger_open(&ledger, path, r, &err));
     assert_non_null(ledger);
     return ledger;
 }
@@ -133,8 +132,7 @@ static struct dp_ledger *open_run(const char *path, const struct dp_ledger_run *
 static void reserve(struct dp_ledger *ledger, const struct dp_event *event, int64_t laps)
 {
     struct dp_err err = {0};
-    if (dp_ledger_reserve(ledger, event, laps, &err) != 0)
-        fail_msg("%s", err.message);
+    assert_ok(dp_ledger_reserve(ledger, event, laps, &err));
 }
 
 /* The end of a run as the gate states it; `cost` if that is more than was used. */
@@ -143,8 +141,7 @@ static struct dp_ledger_end end_of(const struct dp_charges *used, const struct d
 {
     struct dp_answer answer;
     struct dp_err err = {0};
-    if (dp_account_epsilon(DP_ACCOUNTANT_BEST, cost != NULL ? cost : used, delta, &answer, &err) != 0)
-        fail_msg("%s", err.message);
+    assert_ok(dp_account_epsilon(DP_ACCOUNTANT_BEST, cost != NULL ? cost : used, delta, &answer, &err));
     return (struct dp_ledger_end){used, answer.upper, delta, dp_accountant_names[answer.by], status, NULL, 0};
 }
 
@@ -194,8 +191,7 @@ static void read_book(struct dp_ledger_book *book, const char *path)
 {
     struct dp_err err = {0};
     *book = (struct dp_ledger_book){0};
-    if (dp_ledger_book_read(book, path, &err) != 0)
-        fail_msg("%s", err.message);
+    assert_ok(dp_ledger_book_read(book, path, &err));
 }
 
 static size_t lines_of(const char *path)
@@ -1317,8 +1313,7 @@ static void checkpoint(struct dp_ledger *ledger, const struct dp_event *event, i
     struct dp_err err = {0};
     assert_int_equal(dp_charges_add(&used, event, laps, &err), 0);
     assert_int_equal(dp_charges_add(&most, event, until, &err), 0);
-    if (dp_ledger_checkpoint(ledger, &used, until > 0 ? &most : NULL, &err) != 0)
-        fail_msg("%s", err.message);
+    assert_ok(dp_ledger_checkpoint(ledger, &used, until > 0 ? &most : NULL, &err));
     dp_charges_free(&used);
     dp_charges_free(&most);
     snprintf(mark, DP_LEDGER_MARK, "%s", dp_ledger_mark(ledger));
@@ -1366,8 +1361,7 @@ static void assert_resumed(const char *mark, int64_t laps, int64_t of)
 {
     struct dp_charges used = {0}, paid = {0};
     struct dp_err err = {0};
-    if (dp_ledger_resumed(PATH, mark, false, &used, &paid, &err) != 0)
-        fail_msg("%s", err.message);
+    assert_ok(dp_ledger_resumed(PATH, mark, false, &used, &paid, &err));
     assert_int_equal(used.count, 1);
     assert_int_equal(used.charge[0].laps, laps);
     assert_int_equal(paid.charge[0].laps, of);

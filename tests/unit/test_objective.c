@@ -334,8 +334,7 @@ static struct dp_answer ask(enum dp_accountant by, struct dp_charge *charge, dou
     struct dp_charges charges = {.count = 1, .charge = charge};
     struct dp_answer answer;
     struct dp_err err = {0};
-    if (dp_account_epsilon(by, &charges, delta, &answer, &err) != DP_OK)
-        fail_msg("%s", err.message);
+    assert_ok(dp_account_epsilon(by, &charges, delta, &answer, &err));
     return answer;
 }
 

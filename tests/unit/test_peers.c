@@ -10,8 +10,7 @@ static double delta_of(const struct dp_charge *charge, size_t count, double epsi
     const struct dp_charges charges = {.count = count, .charge = (struct dp_charge *)charge};
     struct dp_answer answer;
     struct dp_err err = {0};
-    if (dp_solve_delta(DP_ACCOUNTANT_BEST, &charges, epsilon, &answer, &err) != DP_OK)
-        fail_msg("%s", err.message);
+    assert_ok(dp_solve_delta(DP_ACCOUNTANT_BEST, &charges, epsilon, &answer, &err));
     return answer.upper;
 }
 

@@ -11,8 +11,7 @@ static double spent(const struct dp_pld_part *parts, size_t count, double delta)
 {
     struct dp_pld_answer answer;
     struct dp_err err = {0};
-    if (dp_pld_epsilon(parts, count, delta, &answer, &err) != DP_OK)
-        fail_msg("%s", err.message);
+    assert_ok(dp_pld_epsilon(parts, count, delta, &answer, &err));
     return answer.upper;
 }
 
@@ -20,8 +19,7 @@ static double lower(const struct dp_pld_part *parts, size_t count, double delta)
 {
     struct dp_pld_answer answer;
     struct dp_err err = {0};
-    if (dp_pld_epsilon(parts, count, delta, &answer, &err) != DP_OK)
-        fail_msg("%s", err.message);
+    assert_ok(dp_pld_epsilon(parts, count, delta, &answer, &err));
     return answer.lower;
 }
 

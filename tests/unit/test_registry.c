@@ -24,8 +24,7 @@ static struct dp_registry *opened(bool write)
 {
     struct dp_registry *r;
     struct dp_err err = {0};
-    if (dp_registry_open(&r, &here, write, &err) != DP_OK)
-        fail_msg("%s", err.message);
+    assert_ok(dp_registry_open(&r, &here, write, &err));
     return r;
 }
 

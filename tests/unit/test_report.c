@@ -89,8 +89,7 @@ static void close_run(struct dp_ledger *ledger, const struct dp_ledger_run *r, c
         end.epsilon = r->epsilon;
         end.accountant = "filter";
     }
-    if (dp_ledger_close(ledger, &end, &err) != 0)
-        fail_msg("%s", err.message);
+    assert_ok(dp_ledger_close(ledger, &end, &err));
 }
 
 static void play(const struct story *story, char mark[DP_LEDGER_MARK])
@@ -101,8 +100,7 @@ static void play(const struct story *story, char mark[DP_LEDGER_MARK])
     if (story->uncovered) /* a sparse vector on a sample with an exchanged row */
         event.query[0] = (struct dp_query){.kind = DP_QUERY_SPARSE_GAUSSIAN, .rho = 0.1, .most = 3};
     struct dp_err err = {0};
-    if (dp_ledger_open(&ledger, PATH, &story->run, &err) != 0)
-        fail_msg("%s", err.message);
+    assert_ok(dp_ledger_open(&ledger, PATH, &story->run, &err));
     if (story->run.order == 0) /* a filter has reserved its budget */
         assert_int_equal(dp_ledger_reserve(ledger, &event, story->laps, &err), 0);
     if (mark != NULL)
@@ -150,8 +148,7 @@ static json_t *verify(void)
 {
     struct dp_err err = {0};
     json_t *result;
-    if (dp_ledger_verify(PATH, &result, &err) != 0)
-        fail_msg("%s", err.message);
+    assert_ok(dp_ledger_verify(PATH, &result, &err));
     return result;
 }
 
@@ -159,8 +156,7 @@ static json_t *certify(const char *mark, int64_t lap)
 {
     struct dp_err err = {0};
     json_t *certificate;
-    if (dp_certificate_make(PATH, &(struct dp_certified){mark, lap, "feed", NULL}, &certificate, &err) != 0)
-        fail_msg("%s", err.message);
+    assert_ok(dp_certificate_make(PATH, &(struct dp_certified){mark, lap, "feed", NULL}, &certificate, &err));
     /* as it reads back from a file */
     char *text = json_dumps(certificate, JSON_REAL_PRECISION(17));
     json_decref(certificate);

@@ -13,8 +13,7 @@ static double cost(struct dp_event event, int64_t laps, double delta)
     struct dp_charges charges = {.count = 1, .charge = &charge};
     struct dp_answer answer;
     struct dp_err err = {0};
-    if (dp_account_epsilon(DP_ACCOUNTANT_RDP, &charges, delta, &answer, &err) != DP_OK)
-        fail_msg("%s", err.message);
+    assert_ok(dp_account_epsilon(DP_ACCOUNTANT_RDP, &charges, delta, &answer, &err));
     return answer.upper;
 }
 

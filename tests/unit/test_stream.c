@@ -1,19 +1,17 @@
 /* Streams of frames over ZeroMQ: each frame once and in order, even if the connection breaks and strangers send messages. */
 #include "unit.h"
+#include "room.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <msgpack.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "port/keys.h"
 #include "port/port.h"
 #include "wire/codec.h"
 
@@ -22,54 +20,7 @@
 
 enum { OFFER = 1, ASK, HERE, DATA, TAKEN, BYE }; /* as in lib/port/stream.c */
 
-struct room {
-    char directory[64], ipc[96];
-    char gate[96], site[96];
-    struct dp_port_setting plain, binds, connects;
-};
-
-static int make_room(void **state)
-{
-    struct room *r = calloc(1, sizeof *r);
-    struct dp_key_pair gate, site;
-    struct dp_err err;
-    assert_non_null(r);
-    strcpy(r->directory, "/tmp/dpline-stream-XXXXXX");
-    assert_non_null(mkdtemp(r->directory));
-    snprintf(r->ipc, sizeof r->ipc, "ipc://%s/socket", r->directory);
-    snprintf(r->gate, sizeof r->gate, "%s/gate", r->directory);
-    snprintf(r->site, sizeof r->site, "%s/site", r->directory);
-    assert_int_equal(dp_keys_make(r->gate, &gate, &err), 0);
-    assert_int_equal(dp_keys_make(r->site, &site, &err), 0);
-    assert_int_equal(dp_keys_trust(r->gate, "site", site.public, &err), 0);
-    assert_int_equal(dp_keys_trust(r->site, "gate", gate.public, &err), 0);
-    r->plain.security.plaintext = true;
-    r->binds.security.keys = r->gate;
-    r->connects.security.keys = r->site;
-    *state = r;
-    return 0;
-}
-
-static int clear_room(void **state)
-{
-    struct room *r = *state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", r->directory);
-    int rc = system(command);
-    free(r);
-    return rc;
-}
-
-static int free_port(void)
-{
-    struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t size = sizeof a;
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
-    assert_int_equal(bind(fd, (struct sockaddr *)&a, sizeof a), 0);
-    assert_int_equal(getsockname(fd, (struct sockaddr *)&a, &size), 0);
-    close(fd);
-    return ntohs(a.sin_port);
-}
+static const struct dp_port_setting plain = {.security.plaintext = true};
 
 static struct dp_port *open_port(const char *spec, enum dp_direction direction, const struct dp_port_setting *setting)
 {
@@ -178,6 +129,7 @@ static void expect_end(pid_t pid)
 TEST_IN(frames_arrive_in_order, make_room, clear_room)
 {
     struct room *r = *state;
+    const struct dp_port_setting binds = {.security.keys = r->gate}, connects = {.security.keys = r->site};
     char tcp[64], bound[80], back[80];
     snprintf(tcp, sizeof tcp, "tcp://127.0.0.1:%d", free_port());
     snprintf(bound, sizeof bound, "@%s", tcp);
@@ -186,9 +138,9 @@ TEST_IN(frames_arrive_in_order, make_room, clear_room)
         const char *in, *out;
         const struct dp_port_setting *reads, *writes;
     } way[] = {{r->ipc, r->ipc, NULL, NULL},
-               {tcp, tcp, &r->plain, &r->plain},
-               {tcp, tcp, &r->binds, &r->connects},
-               {back, bound, &r->connects, &r->binds}};
+               {tcp, tcp, &plain, &plain},
+               {tcp, tcp, &binds, &connects},
+               {back, bound, &connects, &binds}};
     for (size_t i = 0; i < sizeof way / sizeof way[0]; i++) {
         pid_t pid = start_writer(way[i].out, way[i].writes, 300, 1000, -1);
         struct dp_port *in = open_port(way[i].in, DP_IN, way[i].reads);
@@ -242,14 +194,15 @@ static pid_t start_breaker(int from, int to, size_t most)
 TEST_IN(a_connection_that_breaks_is_mended, make_room, clear_room)
 {
     struct room *r = *state;
+    const struct dp_port_setting binds = {.security.keys = r->gate}, connects = {.security.keys = r->site};
     for (int way = 0; way < 2; way++) {
         int from = free_port(), to = free_port();
         char bound[64], connected[64];
         snprintf(bound, sizeof bound, "@tcp://0.0.0.0:%d", to);
         snprintf(connected, sizeof connected, ">tcp://0.0.0.0:%d", from);
         pid_t breaker = start_breaker(from, to, 150000);
-        pid_t pid = start_writer(way == 0 ? connected : bound, way == 0 ? &r->connects : &r->binds, 60, 2000, -1);
-        struct dp_port *in = open_port(way == 0 ? bound : connected, DP_IN, way == 0 ? &r->binds : &r->connects);
+        pid_t pid = start_writer(way == 0 ? connected : bound, way == 0 ? &connects : &binds, 60, 2000, -1);
+        struct dp_port *in = open_port(way == 0 ? bound : connected, DP_IN, way == 0 ? &binds : &connects);
         expect_frames(in, 0, 60, 60, 2000); /* 1 MB: seven connections */
         dp_port_close(in);
         expect_end(pid);
@@ -307,20 +260,19 @@ TEST_IN(patience_ends, make_room, clear_room)
 /* A reader that leaves early, and a writer: on this machine noticed at once, over a network when they say so. */
 TEST_IN(who_goes_is_not_waited_for, make_room, clear_room)
 {
-    struct room *r = *state;
     char spec[64];
     int port = free_port();
     struct dp_frame *f;
     f = dp_frame_new();
     for (int far = 0; far < 2; far++) {
         snprintf(spec, sizeof spec, "tcp://%s:%d", far ? "0.0.0.0" : "127.0.0.1", port);
-        struct dp_port *in = open_port(spec, DP_IN, &r->plain);
-        pid_t pid = start_writer(spec, &r->plain, 100000, 10, -1);
+        struct dp_port *in = open_port(spec, DP_IN, &plain);
+        pid_t pid = start_writer(spec, &plain, 100000, 10, -1);
         expect_frames(in, 0, 5, 100000, 10);
         dp_port_close(in);
         expect_end(pid); /* it continued to write, without a reader */
-        in = open_port(spec, DP_IN, &r->plain);
-        pid = start_writer(spec, &r->plain, 5, 10, -1);
+        in = open_port(spec, DP_IN, &plain);
+        pid = start_writer(spec, &plain, 5, 10, -1);
         expect_frames(in, 0, 5, 5, 10);
         assert_int_equal(dp_port_read(in, f, &err), 0);
         dp_port_close(in);
@@ -369,13 +321,6 @@ static void say_frame(struct stranger *s, uint64_t sequence, const char *run, co
     msgpack_sbuffer_destroy(&b);
 }
 
-static void count_lines(void *self, const char *sentence)
-{
-    int *lines = self;
-    (void)sentence;
-    ++*lines;
-}
-
 /* Everything that a stranger who can reach the port may send: before the stream, and while it is read. */
 static void speak_ill(struct stranger *s, bool late)
 {
@@ -410,21 +355,20 @@ static void speak_ill(struct stranger *s, bool late)
 
 TEST_IN(strangers_change_nothing, make_room, clear_room)
 {
-    struct room *r = *state;
     char spec[64];
     int lines = 0;
     snprintf(spec, sizeof spec, "tcp://127.0.0.1:%d", free_port());
-    struct dp_port_setting heard = r->plain;
+    struct dp_port_setting heard = plain;
     heard.log = count_lines;
     heard.log_self = &lines;
     struct dp_port *in = open_port(spec, DP_IN, &heard);
-    struct stranger s = come(spec, &r->plain);
+    struct stranger s = come(spec, &plain);
     speak_ill(&s, false);
     usleep(100000);
-    pid_t pid = start_writer(spec, &r->plain, 40, 4, -1);
+    pid_t pid = start_writer(spec, &plain, 40, 4, -1);
     expect_frames(in, 0, 20, 40, 4);
     speak_ill(&s, true);
-    struct stranger t = come(spec, &r->plain);
+    struct stranger t = come(spec, &plain);
     speak_ill(&t, true);
     usleep(100000);
     expect_frames(in, 20, 40, 40, 4);
@@ -441,7 +385,7 @@ TEST_IN(each_frame_counts_once, make_room, clear_room)
     struct room *r = *state;
     const int said[] = {0, 1, 1, 3, 0, 2, 1, 3, 8, 4, 4};
     struct dp_port *in = open_port(r->ipc, DP_IN, NULL);
-    struct stranger s = come(r->ipc, &r->plain);
+    struct stranger s = come(r->ipc, &plain);
     struct dp_frame *f;
     f = dp_frame_new();
     for (size_t i = 0; i < sizeof said / sizeof said[0]; i++) {
@@ -459,7 +403,7 @@ TEST_IN(a_frame_of_another_writer_is_none, make_room, clear_room)
 {
     struct room *r = *state;
     struct dp_port *in = open_port(r->ipc, DP_IN, NULL);
-    struct stranger writer = come(r->ipc, &r->plain), other = come(r->ipc, &r->plain);
+    struct stranger writer = come(r->ipc, &plain), other = come(r->ipc, &plain);
     struct dp_frame *f;
     f = dp_frame_new();
     for (int i = 0; i < 5; i++) {
@@ -481,15 +425,14 @@ TEST_IN(a_frame_of_another_writer_is_none, make_room, clear_room)
 /* Messages of a stranger to a writer that binds: there is one reader, the first that asks. */
 TEST_IN(a_writer_has_one_reader, make_room, clear_room)
 {
-    struct room *r = *state;
     char spec[64], bound[80], connected[80];
     snprintf(spec, sizeof spec, "tcp://127.0.0.1:%d", free_port());
     snprintf(bound, sizeof bound, "@%s", spec);
     snprintf(connected, sizeof connected, ">%s", spec);
-    pid_t pid = start_writer(bound, &r->plain, 40, 4, -1);
-    struct dp_port *in = open_port(connected, DP_IN, &r->plain);
+    pid_t pid = start_writer(bound, &plain, 40, 4, -1);
+    struct dp_port *in = open_port(connected, DP_IN, &plain);
     expect_frames(in, 0, 2, 40, 4);
-    struct stranger s = come(spec, &r->plain);
+    struct stranger s = come(spec, &plain);
     struct dp_link_event e;
     for (int type = 0; type < 256; type++)
         for (uint64_t sequence = 0; sequence < 4; sequence++)
@@ -508,15 +451,14 @@ TEST_IN(a_writer_has_one_reader, make_room, clear_room)
 /* A reader that waits for a known run accepts no other run, even a complete and well-formed one. */
 TEST_IN(a_stream_of_another_run_is_none, make_room, clear_room)
 {
-    struct room *r = *state;
     char spec[64];
     struct dp_frame *f;
     snprintf(spec, sizeof spec, "tcp://127.0.0.1:%d", free_port());
     f = dp_frame_new();
-    struct dp_port *in = open_port(spec, DP_IN, &r->plain);
+    struct dp_port *in = open_port(spec, DP_IN, &plain);
     make_frame(f, 0, 9, 4, RUN);
     dp_port_expect(in, f);
-    struct stranger s = come(spec, &r->plain);
+    struct stranger s = come(spec, &plain);
     for (int lie = 0; lie < 2; lie++) /* the frame and its header are of another run; then the frame only */
         for (int i = 0; i < 9; i++) {
             make_frame(f, i, 9, 4, OTHER_RUN);
@@ -526,7 +468,7 @@ TEST_IN(a_stream_of_another_run_is_none, make_room, clear_room)
     dp_frame_set_int(f, DP_F_STATUS, 1);
     say_frame(&s, 1, OTHER_RUN, f);
     usleep(50000);
-    pid_t pid = start_writer(spec, &r->plain, 9, 4, -1);
+    pid_t pid = start_writer(spec, &plain, 9, 4, -1);
     expect_frames(in, 0, 9, 9, 4);
     dp_port_close(in);
     expect_end(pid);

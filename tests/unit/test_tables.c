@@ -20,8 +20,7 @@ static int open_cells(void **state)
 {
     (void)state;
     struct dp_err err = {0};
-    if (dp_cells_open(&cells, schema, "t", &err) != DP_OK)
-        fail_msg("%s", err.message);
+    assert_ok(dp_cells_open(&cells, schema, "t", &err));
     return 0;
 }
 

@@ -21,8 +21,7 @@ static struct dp_tradeoff tradeoff_of(const struct dp_charge *charge, size_t cou
     struct dp_charges charges = list_of(charge, count);
     struct dp_tradeoff t;
     struct dp_err err = {0};
-    if (dp_tradeoff_make(&charges, delta, &t, &err) != 0)
-        fail_msg("%s", err.message);
+    assert_ok(dp_tradeoff_make(&charges, delta, &t, &err));
     dp_charges_free(&charges);
     return t;
 }

@@ -86,8 +86,7 @@ static struct dp_score score_of(const char *path, enum dp_score_metric metric, d
 {
     struct dp_score score = {.path = path, .metric = metric, .clip = clip, .multiplier = multiplier};
     struct dp_err err = {0};
-    if (dp_score_open(&score, &err) != DP_OK)
-        fail_msg("%s", err.message);
+    assert_ok(dp_score_open(&score, &err));
     return score;
 }
 
@@ -96,8 +95,7 @@ static int64_t exact(const struct dp_score *score, double weight, int64_t classe
     struct dp_frame *frame = model_of(weight, classes);
     struct dp_err err = {0};
     int64_t sum = -1;
-    if (dp_score_exact(score, frame, &sum, &err) != DP_OK)
-        fail_msg("%s", err.message);
+    assert_ok(dp_score_exact(score, frame, &sum, &err));
     dp_frame_free(frame);
     return sum;
 }

@@ -764,8 +764,7 @@ TEST(records_of_format_1)
             put_record(pk, "poisson", NULL, "gaussian", "multiplier");
         text(pk, "label");
         text(pk, labels[noised]);
-        if (dp_wire_read(frame, buffer.data, buffer.size, &err) != 0)
-            fail_msg("%s", err.message);
+        assert_ok(dp_wire_read(frame, buffer.data, buffer.size, &err));
         msgpack_sbuffer_destroy(&buffer);
         assert_int_equal(frame->records, noised ? 3 : 1);
         assert_non_null(dp_frame_record(frame, DP_F_NONE));

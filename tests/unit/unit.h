@@ -80,6 +80,13 @@ static inline int all_tests(CMFixtureFunction enter, CMFixtureFunction leave)
         return all_tests(enter, leave);                                                                                        \
     }
 
+/* A call that fills in `err` if it fails; a failure prints its sentence. */
+#define assert_ok(call)                                                                                                        \
+    do {                                                                                                                       \
+        if ((call) != DP_OK)                                                                                                   \
+            fail_msg("%s", err.message);                                                                                       \
+    } while (0)
+
 /* |a − b| ≤ tolerance × max(1, |b|); a failure prints the numbers. */
 #define assert_near(a, b, tolerance)                                                                                           \
     do {                                                                                                                       \

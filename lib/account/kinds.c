@@ -24,11 +24,9 @@ static double threshold_and_query(const struct dp_query *query)
     return (query->epsilon + 2 * query->query_epsilon) * (1 + 0x1p-51);
 }
 
-static int gaussian(const struct dp_query *query, const double *orders, size_t n, double *out, struct dp_err *err)
+static void gaussian(const struct dp_query *query, const double *orders, size_t n, double *out)
 {
-    (void)err;
     dp_rdp_gaussian(query->multiplier, orders, n, out);
-    return DP_OK;
 }
 
 static double gaussian_rho(const struct dp_query *query)
@@ -36,18 +34,14 @@ static double gaussian_rho(const struct dp_query *query)
     return dp_zcdp_gaussian(query->multiplier);
 }
 
-static int laplace(const struct dp_query *query, const double *orders, size_t n, double *out, struct dp_err *err)
+static void laplace(const struct dp_query *query, const double *orders, size_t n, double *out)
 {
-    (void)err;
     dp_rdp_laplace(query->multiplier, orders, n, out);
-    return DP_OK;
 }
 
-static int exponential(const struct dp_query *query, const double *orders, size_t n, double *out, struct dp_err *err)
+static void exponential(const struct dp_query *query, const double *orders, size_t n, double *out)
 {
-    (void)err;
     dp_rdp_exponential(query->epsilon, orders, n, out);
-    return DP_OK;
 }
 
 static double exponential_rho(const struct dp_query *query)
@@ -59,20 +53,16 @@ static double exponential_rho(const struct dp_query *query)
    grid costs less (priv/sparse_vector.h), and so does noise on the reals. */
 enum { LEAST_STEPS = 1 << 20 };
 
-static int sparse_laplace(const struct dp_query *query, const double *orders, size_t n, double *out, struct dp_err *err)
+static void sparse_laplace(const struct dp_query *query, const double *orders, size_t n, double *out)
 {
-    (void)err;
     dp_rdp_sparse_vector_laplace(query->epsilon, query->query_epsilon, LEAST_STEPS, query->most, orders, n, out);
-    return DP_OK;
 }
 
 /* The split 1:2 of priv/sparse_vector.h, rounded down. */
-static int sparse_gaussian(const struct dp_query *query, const double *orders, size_t n, double *out, struct dp_err *err)
+static void sparse_gaussian(const struct dp_query *query, const double *orders, size_t n, double *out)
 {
-    (void)err;
     dp_rdp_sparse_vector_gaussian(sqrt(1.5 / query->rho) * (1 - 1e-15), sqrt(3 / query->rho) * (1 - 1e-15), query->most, orders,
                                   n, out);
-    return DP_OK;
 }
 
 static struct dp_objective objective_of(const struct dp_query *query)
@@ -80,12 +70,10 @@ static struct dp_objective objective_of(const struct dp_query *query)
     return (struct dp_objective){query->objective, query->multiplier, query->curvature, query->vertices};
 }
 
-static int objective(const struct dp_query *query, const double *orders, size_t n, double *out, struct dp_err *err)
+static void objective(const struct dp_query *query, const double *orders, size_t n, double *out)
 {
     struct dp_objective of = objective_of(query);
-    (void)err;
     dp_objective_curve(&of, orders, n, out);
-    return DP_OK;
 }
 
 static double objective_delta(const struct dp_query *query, double epsilon)
@@ -95,12 +83,11 @@ static double objective_delta(const struct dp_query *query, double epsilon)
 }
 
 /* No order bounds it: with probability named_delta a text of one person is named, with probability delta anything is. */
-static int unbounded(const struct dp_query *query, const double *orders, size_t n, double *out, struct dp_err *err)
+static void unbounded(const struct dp_query *query, const double *orders, size_t n, double *out)
 {
-    (void)query, (void)orders, (void)err;
+    (void)query, (void)orders;
     for (size_t i = 0; i < n; i++)
         out[i] = (double)INFINITY;
-    return DP_OK;
 }
 
 static double stated_rho(const struct dp_query *query)
@@ -109,12 +96,10 @@ static double stated_rho(const struct dp_query *query)
 }
 
 /* αρ, by the definition of ρ-zCDP. */
-static int zcdp(const struct dp_query *query, const double *orders, size_t n, double *out, struct dp_err *err)
+static void zcdp(const struct dp_query *query, const double *orders, size_t n, double *out)
 {
-    (void)err;
     for (size_t i = 0; i < n; i++)
         out[i] = orders[i] * query->rho * (1 + 0x1p-51);
-    return DP_OK;
 }
 
 /* Except with probability named_delta, it is a function of the Gaussian mechanism on the texts of the others. */
@@ -167,10 +152,11 @@ double dp_kind_rho(const struct dp_query *query)
 int dp_kind_curve(const struct dp_query *query, const double *orders, size_t n, double *out, struct dp_err *err)
 {
     const struct dp_kind_cost *kind = &dp_kinds[query->kind];
-    if (kind->curve != NULL)
-        return kind->curve(query, orders, n, out, err);
-    if (kind->epsilon == NULL)
+    if (kind->curve == NULL && kind->epsilon == NULL)
         return dp_fail(err, DP_E_RUN, "a query without noise has no bound");
-    dp_rdp_pure(kind->epsilon(query), orders, n, out);
+    if (kind->curve != NULL)
+        kind->curve(query, orders, n, out);
+    else
+        dp_rdp_pure(kind->epsilon(query), orders, n, out);
     return DP_OK;
 }

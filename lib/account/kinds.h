@@ -13,7 +13,7 @@ struct dp_kind_cost {
     /* The query's epsilon if it is epsilon-DP by itself; otherwise NULL. */
     double (*epsilon)(const struct dp_query *query);
     /* out[i] = r(orders[i]) of one query on every row. NULL: the curve of its epsilon (priv/pure.h). */
-    int (*curve)(const struct dp_query *query, const double *orders, size_t n, double *out, struct dp_err *err);
+    void (*curve)(const struct dp_query *query, const double *orders, size_t n, double *out);
     /* ρ of zero-concentrated DP. NULL: the ρ of its epsilon (priv/zcdp.h). */
     double (*rho)(const struct dp_query *query);
     /* The pair of distributions that dominates it on every row, as a part of a privacy loss distribution: DP_PLD_GAUSSIAN or

@@ -153,19 +153,18 @@ static void work(void *worker)
     }
 }
 
-static int open_worker(struct worker *w, struct crew *crew, struct dp_err *err)
+static void open_worker(struct worker *w, struct crew *crew)
 {
     const struct dp_import *import = crew->import;
     w->crew = crew;
     dp_crew_copy(&w->import, import);
     w->lines.name = crew->lines->name;
-    return crew->to->makers->open(crew->to->self, &w->maker, err);
+    w->maker = crew->to->makers->open(crew->to->self);
 }
 
 static void close_worker(struct worker *w)
 {
-    if (w->crew != NULL)
-        w->crew->to->makers->close(w->maker);
+    w->crew->to->makers->close(w->maker);
     free(w->import.plan.clamped);
     free(w->text);
     free(w->record);
@@ -179,19 +178,15 @@ int dp_crew_read(struct dp_import *import, struct dp_lines *lines, const struct 
     struct crew crew = {.import = import, .to = to, .err = err, .lines = lines};
     size_t count = import->threads > 1 ? (size_t)import->threads : 1;
     struct worker *worker = dp_new(count, sizeof *worker);
-    int rc = DP_OK;
     pthread_mutex_init(&crew.reading, NULL);
     dp_turns_open(&crew.turns);
-    for (size_t i = 0; rc == DP_OK && i < count; i++)
-        rc = open_worker(&worker[i], &crew, err);
-    if (rc == DP_OK) {
-        dp_turns_run(work, worker, sizeof *worker, count);
-        rc = crew.rc;
-    }
-    for (size_t i = 0; worker != NULL && i < count; i++)
+    for (size_t i = 0; i < count; i++)
+        open_worker(&worker[i], &crew);
+    dp_turns_run(work, worker, sizeof *worker, count);
+    for (size_t i = 0; i < count; i++)
         close_worker(&worker[i]);
     free(worker);
     dp_turns_close(&crew.turns);
     pthread_mutex_destroy(&crew.reading);
-    return rc;
+    return crew.rc;
 }

@@ -10,8 +10,8 @@ struct dp_lines;
 /* How a sink takes rows that several threads have made. `self` is the sink's. */
 struct dp_import_makers {
     size_t row; /* bytes of a row that a maker holds */
-    /* The rows of one thread. The caller frees *maker with close. */
-    int (*open)(void *self, void **maker, struct dp_err *err);
+    /* The rows of one thread. The caller frees the maker with close. */
+    void *(*open)(void *self);
     /* Makes the row of the record; counts in `import`, which is the thread's own. If this fails, the record is put in its
      * turn by the sink's put, which fails again and knows the number of the row. */
     int (*make)(void *self, void *maker, struct dp_import *import, const struct dp_parsed *record, struct dp_err *err);

@@ -529,21 +529,17 @@ struct read {
     size_t count, named_capacity, used, names_capacity;
 };
 
-static int open_read(void *self, void **maker, struct dp_err *err)
+static void *open_read(void *self)
 {
-    (void)err;
     const struct table *table = self;
     struct read *m = dp_new(1, sizeof *m);
-    *maker = m;
     m->by_person = table->by_person;
-    return DP_OK;
+    return m;
 }
 
 static void close_read(void *maker)
 {
     struct read *m = maker;
-    if (m == NULL)
-        return;
     free(m->records.bytes);
     free(m->named);
     free(m->names);
@@ -703,20 +699,17 @@ static int put_directly(void *self, const struct dp_parsed *record, struct dp_er
     return write_row(d->import, &d->features, record, d->parts.output, err);
 }
 
-static int open_made(void *self, void **maker, struct dp_err *err)
+static void *open_made(void *self)
 {
-    (void)err;
     const struct direct *d = self;
     struct made *m = dp_new(1, sizeof *m);
-    *maker = m;
     begin_made(m, d->import, &d->features);
-    return DP_OK;
+    return m;
 }
 
 static void close_made(void *maker)
 {
-    if (maker != NULL)
-        end_made(maker);
+    end_made(maker);
     free(maker);
 }
 

@@ -19,18 +19,15 @@ static inline double dp_staircase_epsilon(const struct dp_query *query)
 
 /* out[i] = r(orders[i]), rounded up; a riser that is not in (0, 1) is invalid, and costs as much as any mechanism of this
    epsilon. */
-static inline int dp_staircase_curve(const struct dp_query *query, const double *orders, size_t n, double *out,
-                                     struct dp_err *err)
+static inline void dp_staircase_curve(const struct dp_query *query, const double *orders, size_t n, double *out)
 {
     double epsilon = dp_staircase_epsilon(query), b = exp(-epsilon), riser = query->riser;
     double c = (1 - b) / (2 * (riser + b * (1 - riser))), m = 0.5 + c * fmin(riser, 1 - riser), s = fmax(0, 1 - m - b * m);
-    (void)err;
     dp_rdp_pure(epsilon, orders, n, out);
     for (size_t i = 0; i < n && riser < 1; i++) {
         double rise = (orders[i] - 1) * epsilon, rest = s * exp(-rise) + m * exp(-rise - orders[i] * epsilon);
         out[i] = fmin(out[i], (rise + log(m + rest)) / (orders[i] - 1) * (1 + 1e-12) + 1e-12 / (orders[i] - 1));
     }
-    return DP_OK;
 }
 
 #endif

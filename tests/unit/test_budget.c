@@ -141,12 +141,19 @@ static struct dp_ledger_budget a_budget(double epsilon)
                                      .orders = 1};
 }
 
-TEST_IN(addition_admits_what_the_filter_does_not, fresh, NULL)
+/* The beginning of most tests: a budget of epsilon 1, and no runs. */
+static int one_budget(void **state)
 {
     struct dp_ledger_budget budget = a_budget(1);
+    fresh(state);
+    set(&budget);
+    return 0;
+}
+
+TEST_IN(addition_admits_what_the_filter_does_not, one_budget, NULL)
+{
     struct dp_event event = gaussian(2);
     struct dp_ledger_run tenth = a_run(0.1, 1e-6, &event, 1), fifth = a_run(0.2, 1e-6, &event, 1);
-    set(&budget);
     whole(&fifth, &event);
     for (int i = 0; i < 8; i++) /* 0.2 and eight tenths are 1, although binary fractions add up to a little more */
         whole(&tenth, &event);
@@ -154,12 +161,10 @@ TEST_IN(addition_admits_what_the_filter_does_not, fresh, NULL)
     assert_refused(&tenth, "epsilon 1 of it is spent, and no run of as many laps fits at delta = 1e-06");
 }
 
-TEST_IN(addition_counts_delta, fresh, NULL)
+TEST_IN(addition_counts_delta, one_budget, NULL)
 {
-    struct dp_ledger_budget budget = a_budget(1);
     struct dp_event event = gaussian(2);
     struct dp_ledger_run half = a_run(0.1, 5e-6, &event, 1), less = a_run(0.1, 4e-6, &event, 1);
-    set(&budget);
     whole(&half, &event);
     assert_refused(&half, "no run of as many laps fits at delta = 5e-06"); /* the filter has a tenth of delta */
     whole(&less, &event);
@@ -169,14 +174,13 @@ TEST_IN(addition_counts_delta, fresh, NULL)
 /* Runs that were admitted can be finished, whichever way admitted them. */
 TEST_IN(what_a_run_was_admitted_with_stays_its_own, fresh, NULL)
 {
-    struct dp_ledger_budget budget = a_budget(1), lower = a_budget(0.05);
+    struct dp_ledger_budget lower = a_budget(0.05);
     for (int addition = 0; addition < 2; addition++) {
         /* at order 40 a lap of z = 100 costs 0.002, and 0.65 are there; 0.6 and 0.4 add up to 1 */
         struct dp_event event = gaussian(addition ? 2 : 100);
         struct dp_ledger_run first = a_run(addition ? 0.6 : 5, 1e-6, &event, 200), again = first;
         struct dp_ledger_run small = a_run(addition ? 0.4 : 5, 1e-6, &event, 1);
-        fresh(state);
-        set(&budget);
+        one_budget(state);
         struct dp_ledger *ledger = opened(&first);
         assert_refused(&again, "affords");
         assert_int_equal(dp_ledger_set_budget(PATH, &lower, &err), DP_E_UNSAFE);
@@ -184,12 +188,10 @@ TEST_IN(what_a_run_was_admitted_with_stays_its_own, fresh, NULL)
         assert_true(holds());
         dp_ledger_free(ledger);
         end(second, &small, &event, 1, "done");
-        fresh(state);
-        set(&budget);
+        one_budget(state);
         dp_ledger_free(opened(&first)); /* killed: it may be resumed */
         assert_refused(&again, "affords");
-        fresh(state);
-        set(&budget);
+        one_budget(state);
         ledger = opened(&first);
         end(ledger, &first, &event, 0, "done");
         dp_ledger_free(opened(&again)); /* what a run gives back is free again */
@@ -197,13 +199,11 @@ TEST_IN(what_a_run_was_admitted_with_stays_its_own, fresh, NULL)
 }
 
 /* A run counts with its whole budget, even if it used less and the filter admitted it. */
-TEST_IN(addition_counts_runs_whole, fresh, NULL)
+TEST_IN(addition_counts_runs_whole, one_budget, NULL)
 {
-    struct dp_ledger_budget budget = a_budget(1);
     struct dp_event event = gaussian(2), quiet = gaussian(1000);
     struct dp_ledger_run first = a_run(0.4, 1e-6, &event, 10), second = a_run(0.5, 1e-6, &quiet, 10);
     struct dp_ledger_run more = a_run(0.2, 1e-6, &event, 1), rest = a_run(0.1, 1e-6, &event, 1);
-    set(&budget);
     struct dp_ledger *ledger = opened(&first);
     end(ledger, &first, &event, 3, "interrupted");
     whole(&second, &quiet);
@@ -242,13 +242,11 @@ TEST_IN(a_claim_does_not_add_up, fresh, NULL)
 }
 
 /* One run of exactly the budget, at its delta. */
-TEST_IN(the_first_run_may_choose_addition, fresh, NULL)
+TEST_IN(the_first_run_may_choose_addition, one_budget, NULL)
 {
-    struct dp_ledger_budget budget = a_budget(1);
     struct dp_event event = gaussian(2), quiet = gaussian(1e6);
     struct dp_ledger_run large = a_run(1.01, 1e-5, &event, 1), exact = a_run(1, 1e-5, &event, 1);
     struct dp_ledger_run small = a_run(0.5, 1e-7, &quiet, 1);
-    set(&budget);
     assert_refused(&large, "with as many laps a run of --epsilon 1 fits");
     whole(&exact, &event);
     assert_true(holds());
@@ -256,24 +254,20 @@ TEST_IN(the_first_run_may_choose_addition, fresh, NULL)
 }
 
 /* If addition has all of delta, the filter has no share, even if it would have room. */
-TEST_IN(who_chooses_addition_gives_up_the_filter, fresh, NULL)
+TEST_IN(who_chooses_addition_gives_up_the_filter, one_budget, NULL)
 {
-    struct dp_ledger_budget budget = a_budget(1);
     struct dp_event event = gaussian(12), quiet = gaussian(1e6); /* order 40 has room for five laps of ten */
     struct dp_ledger_run exact = a_run(1, 1e-5, &event, 10), small = a_run(0.5, 1e-7, &quiet, 1);
-    set(&budget);
     struct dp_ledger *ledger = opened(&exact);
     end(ledger, &exact, &event, 1, "interrupted");
     assert_refused(&small, "affords 0 of the run's 1 laps; epsilon 1 of it is spent");
 }
 
 /* A run that ended before its first lap has spent nothing: its choice does not bind later runs. */
-TEST_IN(the_choice_of_a_run_without_laps_does_not_last, fresh, NULL)
+TEST_IN(the_choice_of_a_run_without_laps_does_not_last, one_budget, NULL)
 {
-    struct dp_ledger_budget budget = a_budget(1);
     struct dp_event event = gaussian(2), quiet = gaussian(1e6);
     struct dp_ledger_run exact = a_run(1, 1e-5, &event, 1), small = a_run(0.5, 1e-7, &quiet, 1);
-    set(&budget);
     end(opened(&exact), &exact, &event, 0, "interrupted");
     for (int i = 0; i < 3; i++) /* addition has room for two, the filter for many */
         whole(&small, &quiet);
@@ -281,23 +275,19 @@ TEST_IN(the_choice_of_a_run_without_laps_does_not_last, fresh, NULL)
     assert_refused(&exact, "affords 0 of the run's 1 laps");
 }
 
-TEST_IN(nobody_chooses_after_something_was_released, fresh, NULL)
+TEST_IN(nobody_chooses_after_something_was_released, one_budget, NULL)
 {
-    struct dp_ledger_budget budget = a_budget(1);
     struct dp_event event = gaussian(2), quiet = gaussian(1e6);
     struct dp_ledger_run small = a_run(0.01, 1e-9, &quiet, 1), rest = a_run(0.9, 9.9e-6, &event, 1);
-    set(&budget);
     whole(&small, &quiet);
     assert_refused(&rest, "affords 0 of the run's 1 laps");
 }
 
 /* A run that only addition admitted keeps its laps when other runs begin. */
-TEST_IN(what_was_admitted_whole_stays_so, fresh, NULL)
+TEST_IN(what_was_admitted_whole_stays_so, one_budget, NULL)
 {
-    struct dp_ledger_budget budget = a_budget(1);
     struct dp_event event = gaussian(2), quiet = gaussian(1e6);
     struct dp_ledger_run first = a_run(0.9, 1e-6, &event, 10), second = a_run(0.2, 1e-6, &quiet, 1);
-    set(&budget);
     struct dp_ledger *ledger = opened(&first);
     assert_refused(&second, "affords 0 of the run's 1 laps");
     end(ledger, &first, &event, 10, "done");
@@ -305,9 +295,8 @@ TEST_IN(what_was_admitted_whole_stays_so, fresh, NULL)
 }
 
 /* No order bounds a threshold. The first run's thresholds are Gaussian noise, and each order has less delta for it. */
-TEST_IN(thresholds_of_the_first_run_have_a_part_of_delta, fresh, NULL)
+TEST_IN(thresholds_of_the_first_run_have_a_part_of_delta, one_budget, NULL)
 {
-    struct dp_ledger_budget budget = a_budget(1);
     struct dp_event names = gaussian(100), quiet = gaussian(100);
     names.query[0] = (struct dp_query){.kind = DP_QUERY_GAUSSIAN_THRESHOLD, .multiplier = 100, .named_delta = 5e-7};
     struct dp_ledger_run schema = a_run(0.9, 6e-7, &names, 1), again = a_run(0.9, 6e-7, &names, 1),
@@ -315,11 +304,9 @@ TEST_IN(thresholds_of_the_first_run_have_a_part_of_delta, fresh, NULL)
     int64_t laps = (int64_t)floor((1 - dp_rdp_penalty(40, 1e-6 - 5e-7) - 0.002) / 0.002 - 1e-9);
     struct dp_ledger_run fits = a_run(5, 1e-6, &quiet, laps), more = a_run(5, 1e-6, &quiet, laps + 1);
     struct dp_ledger_run most = a_run(5, 1e-6, &quiet, laps + 2);
-    set(&budget);
     end(opened(&schema), &schema, &names, 0, "interrupted"); /* its plan has taken its part, whatever it used */
     assert_refused(&most, "affords");
-    fresh(state);
-    set(&budget);
+    one_budget(state);
     struct dp_ledger *ledger = opened(&schema);
     end(ledger, &schema, &names, 1, "done");
     assert_refused(&again, "affords 0");
@@ -327,13 +314,11 @@ TEST_IN(thresholds_of_the_first_run_have_a_part_of_delta, fresh, NULL)
     whole(&fits, &quiet);
     assert_true(holds());
     /* one that comes second is added up, and then so is everything */
-    fresh(state);
-    set(&budget);
+    one_budget(state);
     whole(&small, &quiet);
     assert_refused(&schema, "affords 0");
     /* a run that is resumed has a plan that was not there at the beginning */
-    fresh(state);
-    set(&budget);
+    one_budget(state);
     struct dp_charges used = {0};
     char mark[DP_LEDGER_MARK];
     names.query[0].named_delta = 1e-7;
@@ -350,8 +335,7 @@ TEST_IN(thresholds_of_the_first_run_have_a_part_of_delta, fresh, NULL)
     assert_refused(&small, "affords 0");
     dp_ledger_free(ledger);
     /* a part that is larger than the share */
-    fresh(state);
-    set(&budget);
+    one_budget(state);
     names.query[0].named_delta = 1e-6;
     schema = a_run(0.9, 2e-6, &names, 1);
     ledger = opened(&schema);
@@ -380,27 +364,23 @@ static void state_release(enum dp_query_kind kind, double size, double delta, ch
 
 /* At order 40 a rho of 0.01 costs 0.4, and a pure epsilon of 1e-3 at most that. A delta has no bound at any order; nor have
  * thresholds, because a release that is written down after the first run may have been known to it. */
-TEST_IN(releases_of_other_tools_count_at_every_order, fresh, NULL)
+TEST_IN(releases_of_other_tools_count_at_every_order, one_budget, NULL)
 {
-    struct dp_ledger_budget budget = a_budget(1);
     char over[DP_ERR_MESSAGE_SIZE];
     struct dp_event names = gaussian(100), quiet = gaussian(100);
     names.query[0] = (struct dp_query){.kind = DP_QUERY_GAUSSIAN_THRESHOLD, .multiplier = 100, .named_delta = 5e-7};
     struct dp_ledger_run schema = a_run(0.9, 6e-7, &names, 1), small = a_run(5, 1e-6, &quiet, 1);
     int64_t laps = (int64_t)floor((1 - dp_rdp_penalty(40, 1e-6) - 0.4) / 0.002 - 1e-9);
     struct dp_ledger_run fits = a_run(5, 1e-6, &quiet, laps), more = a_run(5, 1e-6, &quiet, laps + 1);
-    set(&budget);
     state_release(DP_QUERY_ZCDP, 0.01, 1e-6, over);
     assert_string_equal(over, "");
     assert_refused(&more, "affords");
     whole(&fits, &quiet);
     assert_true(holds());
-    fresh(state);
-    set(&budget);
+    one_budget(state);
     state_release(DP_QUERY_STATED, 1e-3, 1e-9, over);
     assert_refused(&small, "affords 0");
-    fresh(state);
-    set(&budget);
+    one_budget(state);
     whole(&schema, &names);
     assert_true(holds());
     state_release(DP_QUERY_PURE, 1e-3, 0, over);

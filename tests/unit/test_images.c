@@ -150,7 +150,7 @@ TEST(scattering_is_its_definition)
         compared++;
     }
     fclose(file);
-    assert_int_equal(compared, 713);
+    assert_int_equal(compared, 210);
 }
 
 TEST(colours_mean_the_same_in_a_mirror)

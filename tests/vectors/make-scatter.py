@@ -4,7 +4,7 @@
 Columns: height, width, channels, number of a column, its value; each STRIDE-th column. Images are made by picture()."""
 import numpy as np
 
-STRIDE = 5
+STRIDE = 17  # a map has 16 cells: another cell of each map
 DIRECTIONS, CELLS, REACH = 8, 4, 3
 
 

@@ -10,100 +10,103 @@
 
 static const unsigned char run[DP_LINK_ID] = {1, 2, 3}, other_run[DP_LINK_ID] = {9};
 static char why[DP_ERR_MESSAGE_SIZE];
+static struct dp_roster roster;
 
-static void begin(struct dp_roster *roster, int64_t resumed)
+static int close_roster(void **state)
 {
-    *roster = (struct dp_roster){0};
-    dp_roster_open(roster, SHARDS, FIRST, resumed);
-    memcpy(roster->run, run, sizeof run);
-    dp_roster_ask(roster, DP_KIND_HELLO, resumed, 0);
+    (void)state;
+    dp_roster_close(&roster);
+    return 0;
+}
+#define TEST_OF_ROSTER(name) TEST_IN(name, NULL, close_roster)
+
+static void begin(int64_t resumed)
+{
+    close_roster(NULL);
+    dp_roster_open(&roster, SHARDS, FIRST, resumed);
+    memcpy(roster.run, run, sizeof run);
+    dp_roster_ask(&roster, DP_KIND_HELLO, resumed, 0);
 }
 
-static enum dp_verdict joins(struct dp_roster *roster, int peer, const char *name, int shard, const unsigned char *id,
-                             int64_t lap)
+static enum dp_verdict joins(int peer, const char *name, int shard, const unsigned char *id, int64_t lap)
 {
     struct dp_link_header header = {.type = DP_SHARD_JOIN, .shard = shard, .shards = SHARDS, .lap = lap};
     if (id != NULL)
         memcpy(header.run, id, sizeof header.run);
-    return dp_roster_join(roster, peer, name, &header, 0, why);
+    return dp_roster_join(&roster, peer, name, &header, 0, why);
 }
 
-static enum dp_verdict answers(struct dp_roster *roster, int peer, int shard, uint64_t sequence, int64_t lap, enum dp_kind kind)
+static enum dp_verdict answers(int peer, int shard, uint64_t sequence, int64_t lap, enum dp_kind kind)
 {
     struct dp_link_header header = {.type = DP_SHARD_FRAME, .shard = shard, .shards = SHARDS, .sequence = sequence, .lap = lap};
     memcpy(header.run, run, sizeof header.run);
-    return dp_roster_answer(roster, peer, &header, kind, why);
+    return dp_roster_answer(&roster, peer, &header, kind, why);
 }
 
 /* Peers 11, 12, 13 have shards 1, 2, 3 and have answered the hello frame. */
-static void seat_all(struct dp_roster *roster)
+static void seat_all(void)
 {
-    begin(roster, 0);
+    begin(0);
     for (int k = 1; k <= SHARDS; k++) {
-        assert_int_equal(joins(roster, 10 + k, "", k, NULL, 0), DP_VERDICT_TAKEN);
-        assert_int_equal(answers(roster, 10 + k, k, FIRST, 0, DP_KIND_HELLO), DP_VERDICT_TAKEN);
+        assert_int_equal(joins(10 + k, "", k, NULL, 0), DP_VERDICT_TAKEN);
+        assert_int_equal(answers(10 + k, k, FIRST, 0, DP_KIND_HELLO), DP_VERDICT_TAKEN);
     }
-    assert_int_equal(dp_roster_waits(roster, 1), 0);
+    assert_int_equal(dp_roster_waits(&roster, 1), 0);
 }
 
 /* A worker keeps its roster of masks, and the gather does not wait for a shard that takes no part in them. */
-TEST(masks_have_one_roster)
+TEST_OF_ROSTER(masks_have_one_roster)
 {
-    struct dp_roster roster;
-    seat_all(&roster);
+    seat_all();
     roster.seat[1].tag = 5;
-    assert_int_equal(joins(&roster, 12, "", 2, run, 0), DP_VERDICT_REFUSED);
+    assert_int_equal(joins(12, "", 2, run, 0), DP_VERDICT_REFUSED);
     assert_string_equal(why, "it has another roster of masks than when the run began");
     dp_roster_ask(&roster, DP_KIND_LAP, 1, 0);
     roster.seat[1].absent = true;
     for (int k = 1; k <= SHARDS; k += 2)
-        assert_int_equal(answers(&roster, 10 + k, k, roster.sequence, 1, DP_KIND_LAP), DP_VERDICT_TAKEN);
+        assert_int_equal(answers(10 + k, k, roster.sequence, 1, DP_KIND_LAP), DP_VERDICT_TAKEN);
     assert_int_equal(dp_roster_waits(&roster, 1), 0);
     dp_roster_ask(&roster, DP_KIND_LAP, 2, 0);
     assert_int_equal(dp_roster_waits(&roster, 2), 2);
-    dp_roster_close(&roster);
 }
 
 /* All have answered that lap. */
-static void count(struct dp_roster *roster, int64_t lap)
+static void count(int64_t lap)
 {
-    dp_roster_ask(roster, DP_KIND_LAP, lap, 0);
+    dp_roster_ask(&roster, DP_KIND_LAP, lap, 0);
     for (int k = 1; k <= SHARDS; k++)
-        assert_int_equal(answers(roster, 10 + k, k, roster->sequence, lap, DP_KIND_LAP), DP_VERDICT_TAKEN);
-    assert_int_equal(dp_roster_waits(roster, 1), 0);
+        assert_int_equal(answers(10 + k, k, roster.sequence, lap, DP_KIND_LAP), DP_VERDICT_TAKEN);
+    assert_int_equal(dp_roster_waits(&roster, 1), 0);
 }
 
-TEST(a_lap_is_answered_once_by_each)
+TEST_OF_ROSTER(a_lap_is_answered_once_by_each)
 {
-    struct dp_roster roster;
-    seat_all(&roster);
-    count(&roster, 1);
+    seat_all();
+    count(1);
     dp_roster_ask(&roster, DP_KIND_LAP, 2, 0);
-    assert_int_equal(answers(&roster, 11, 1, roster.sequence, 2, DP_KIND_LAP), DP_VERDICT_TAKEN);
-    assert_int_equal(answers(&roster, 11, 1, roster.sequence, 2, DP_KIND_LAP), DP_VERDICT_DROPPED);
+    assert_int_equal(answers(11, 1, roster.sequence, 2, DP_KIND_LAP), DP_VERDICT_TAKEN);
+    assert_int_equal(answers(11, 1, roster.sequence, 2, DP_KIND_LAP), DP_VERDICT_DROPPED);
     assert_string_equal(why, "which answers once more");
-    assert_int_equal(answers(&roster, 12, 2, roster.sequence - 1, 1, DP_KIND_LAP), DP_VERDICT_DROPPED);
+    assert_int_equal(answers(12, 2, roster.sequence - 1, 1, DP_KIND_LAP), DP_VERDICT_DROPPED);
     assert_string_equal(why, "which answers a lap that is over");
-    assert_int_equal(answers(&roster, 12, 2, roster.sequence, 1, DP_KIND_LAP), DP_VERDICT_DROPPED);
+    assert_int_equal(answers(12, 2, roster.sequence, 1, DP_KIND_LAP), DP_VERDICT_DROPPED);
     /* another gather of the same run has another sequence */
-    assert_int_equal(answers(&roster, 12, 2, 123456, 2, DP_KIND_LAP), DP_VERDICT_DROPPED);
-    assert_int_equal(answers(&roster, 12, 2, FIRST, 2, DP_KIND_HELLO), DP_VERDICT_DROPPED);
-    assert_int_equal(answers(&roster, 12, 2, roster.sequence, 2, DP_KIND_HELLO), DP_VERDICT_DROPPED);
-    assert_int_equal(answers(&roster, 11, 2, roster.sequence, 2, DP_KIND_LAP), DP_VERDICT_AGAIN); /* not its shard */
-    assert_int_equal(answers(&roster, 99, 2, roster.sequence, 2, DP_KIND_LAP), DP_VERDICT_AGAIN);
-    assert_int_equal(answers(&roster, 12, 0, roster.sequence, 2, DP_KIND_LAP), DP_VERDICT_AGAIN);
-    assert_int_equal(answers(&roster, 12, SHARDS + 1, roster.sequence, 2, DP_KIND_LAP), DP_VERDICT_AGAIN);
+    assert_int_equal(answers(12, 2, 123456, 2, DP_KIND_LAP), DP_VERDICT_DROPPED);
+    assert_int_equal(answers(12, 2, FIRST, 2, DP_KIND_HELLO), DP_VERDICT_DROPPED);
+    assert_int_equal(answers(12, 2, roster.sequence, 2, DP_KIND_HELLO), DP_VERDICT_DROPPED);
+    assert_int_equal(answers(11, 2, roster.sequence, 2, DP_KIND_LAP), DP_VERDICT_AGAIN); /* not its shard */
+    assert_int_equal(answers(99, 2, roster.sequence, 2, DP_KIND_LAP), DP_VERDICT_AGAIN);
+    assert_int_equal(answers(12, 0, roster.sequence, 2, DP_KIND_LAP), DP_VERDICT_AGAIN);
+    assert_int_equal(answers(12, SHARDS + 1, roster.sequence, 2, DP_KIND_LAP), DP_VERDICT_AGAIN);
     assert_int_equal(dp_roster_waits(&roster, 1), 2);
-    assert_int_equal(answers(&roster, 12, 2, roster.sequence, 2, DP_KIND_ERROR), DP_VERDICT_TAKEN);
+    assert_int_equal(answers(12, 2, roster.sequence, 2, DP_KIND_ERROR), DP_VERDICT_TAKEN);
     assert_int_equal(roster.seat[1].counted, 1); /* no answer to lap 2 was counted */
     assert_int_equal(dp_roster_waits(&roster, 1), 3);
-    dp_roster_close(&roster);
 }
 
-TEST(an_answer_of_another_run_is_dropped)
+TEST_OF_ROSTER(an_answer_of_another_run_is_dropped)
 {
-    struct dp_roster roster;
-    seat_all(&roster);
+    seat_all();
     dp_roster_ask(&roster, DP_KIND_LAP, 1, 0);
     struct dp_link_header header = {
         .type = DP_SHARD_FRAME, .shard = 1, .shards = SHARDS, .sequence = roster.sequence, .lap = 1};
@@ -112,102 +115,92 @@ TEST(an_answer_of_another_run_is_dropped)
     assert_int_equal(dp_roster_answer(&roster, 11, &header, DP_KIND_LAP, why), DP_VERDICT_DROPPED);
     assert_string_equal(why, "of another run");
     assert_false(roster.seat[0].answered);
-    dp_roster_close(&roster);
 }
 
-TEST(who_may_join)
+TEST_OF_ROSTER(who_may_join)
 {
-    struct dp_roster roster;
-    begin(&roster, 0);
-    assert_int_equal(joins(&roster, 5, "ann", 0, NULL, 0), DP_VERDICT_REFUSED);
-    assert_int_equal(joins(&roster, 5, "ann", 4, NULL, 0), DP_VERDICT_REFUSED);
+    begin(0);
+    assert_int_equal(joins(5, "ann", 0, NULL, 0), DP_VERDICT_REFUSED);
+    assert_int_equal(joins(5, "ann", 4, NULL, 0), DP_VERDICT_REFUSED);
     assert_string_equal(why, "it is shard 4 of 3, and the run has 3");
-    assert_int_equal(joins(&roster, 5, "ann", 2, other_run, 0), DP_VERDICT_REFUSED);
+    assert_int_equal(joins(5, "ann", 2, other_run, 0), DP_VERDICT_REFUSED);
     assert_string_equal(why, "it is in the middle of another run");
-    assert_int_equal(joins(&roster, 5, "ann", 2, NULL, -2), DP_VERDICT_DROPPED);
-    assert_int_equal(joins(&roster, 5, "ann", 2, NULL, 0), DP_VERDICT_TAKEN);
-    assert_int_equal(joins(&roster, 6, "ann", 2, NULL, 0), DP_VERDICT_AGAIN);
+    assert_int_equal(joins(5, "ann", 2, NULL, -2), DP_VERDICT_DROPPED);
+    assert_int_equal(joins(5, "ann", 2, NULL, 0), DP_VERDICT_TAKEN);
+    assert_int_equal(joins(6, "ann", 2, NULL, 0), DP_VERDICT_AGAIN);
     assert_string_equal(why, "its shard has a worker already");
-    assert_int_equal(joins(&roster, 6, "bob", 2, NULL, 0), DP_VERDICT_REFUSED);
+    assert_int_equal(joins(6, "bob", 2, NULL, 0), DP_VERDICT_REFUSED);
     dp_roster_gone(&roster, 5);
-    assert_int_equal(joins(&roster, 6, "bob", 2, NULL, 0), DP_VERDICT_REFUSED); /* the first worker keeps it */
+    assert_int_equal(joins(6, "bob", 2, NULL, 0), DP_VERDICT_REFUSED); /* the first worker keeps it */
     assert_string_equal(why, "its shard belongs to another worker");
-    assert_int_equal(joins(&roster, 7, "ann", 2, NULL, 0), DP_VERDICT_TAKEN);
-    assert_int_equal(joins(&roster, 7, "ann", 3, NULL, 0), DP_VERDICT_TAKEN); /* a worker has only one seat */
+    assert_int_equal(joins(7, "ann", 2, NULL, 0), DP_VERDICT_TAKEN);
+    assert_int_equal(joins(7, "ann", 3, NULL, 0), DP_VERDICT_TAKEN); /* a worker has only one seat */
     assert_int_equal(roster.seat[1].peer, 0);
     roster.seat[0].over = true;
-    assert_int_equal(joins(&roster, 8, "eve", 1, NULL, 0), DP_VERDICT_REFUSED);
-    dp_roster_close(&roster);
+    assert_int_equal(joins(8, "eve", 1, NULL, 0), DP_VERDICT_REFUSED);
 }
 
-TEST(an_older_checkpoint_is_refused)
+TEST_OF_ROSTER(an_older_checkpoint_is_refused)
 {
-    struct dp_roster roster;
-    seat_all(&roster);
+    seat_all();
     for (int lap = 1; lap <= 9; lap++)
-        count(&roster, lap);
+        count(lap);
     dp_roster_gone(&roster, 12);
-    assert_int_equal(joins(&roster, 20, "", 2, run, 5), DP_VERDICT_REFUSED);
+    assert_int_equal(joins(20, "", 2, run, 5), DP_VERDICT_REFUSED);
     assert_string_equal(why, "its checkpoint is of lap 5, and lap 9 of it has been counted");
-    assert_int_equal(joins(&roster, 20, "", 2, NULL, 0), DP_VERDICT_REFUSED);
+    assert_int_equal(joins(20, "", 2, NULL, 0), DP_VERDICT_REFUSED);
     assert_string_equal(why, "it has no checkpoint, and lap 9 of it has been counted");
-    assert_int_equal(joins(&roster, 20, "", 2, run, 9), DP_VERDICT_TAKEN);
+    assert_int_equal(joins(20, "", 2, run, 9), DP_VERDICT_TAKEN);
     dp_roster_gone(&roster, 20);
-    assert_int_equal(joins(&roster, 21, "", 2, run, 10), DP_VERDICT_TAKEN); /* its answer to lap 10 was lost */
+    assert_int_equal(joins(21, "", 2, run, 10), DP_VERDICT_TAKEN); /* its answer to lap 10 was lost */
     dp_roster_gone(&roster, 21);
-    assert_int_equal(joins(&roster, 22, "", 2, NULL, DP_SHARD_ANY), DP_VERDICT_TAKEN);
+    assert_int_equal(joins(22, "", 2, NULL, DP_SHARD_ANY), DP_VERDICT_TAKEN);
     /* at the end no question needs a state */
     dp_roster_gone(&roster, 22);
     dp_roster_ask(&roster, DP_KIND_END, 9, 6);
-    assert_int_equal(joins(&roster, 24, "", 2, NULL, 0), DP_VERDICT_TAKEN);
-    dp_roster_close(&roster);
-    begin(&roster, 40); /* resumed */
-    assert_int_equal(joins(&roster, 1, "", 1, run, 39), DP_VERDICT_REFUSED);
-    assert_int_equal(joins(&roster, 1, "", 1, run, 47), DP_VERDICT_TAKEN); /* the worker has to go back */
-    dp_roster_close(&roster);
+    assert_int_equal(joins(24, "", 2, NULL, 0), DP_VERDICT_TAKEN);
+    begin(40); /* resumed */
+    assert_int_equal(joins(1, "", 1, run, 39), DP_VERDICT_REFUSED);
+    assert_int_equal(joins(1, "", 1, run, 47), DP_VERDICT_TAKEN); /* the worker has to go back */
 }
 
-TEST(one_that_comes_back_is_greeted_first)
+TEST_OF_ROSTER(one_that_comes_back_is_greeted_first)
 {
-    struct dp_roster roster;
-    seat_all(&roster);
-    count(&roster, 1);
+    seat_all();
+    count(1);
     dp_roster_ask(&roster, DP_KIND_LAP, 2, 0);
     dp_roster_gone(&roster, 12);
-    assert_int_equal(answers(&roster, 12, 2, roster.sequence, 2, DP_KIND_LAP), DP_VERDICT_AGAIN);
-    assert_int_equal(joins(&roster, 12, "", 2, run, 1), DP_VERDICT_TAKEN);
-    assert_int_equal(answers(&roster, 12, 2, roster.sequence, 2, DP_KIND_LAP), DP_VERDICT_DROPPED);
+    assert_int_equal(answers(12, 2, roster.sequence, 2, DP_KIND_LAP), DP_VERDICT_AGAIN);
+    assert_int_equal(joins(12, "", 2, run, 1), DP_VERDICT_TAKEN);
+    assert_int_equal(answers(12, 2, roster.sequence, 2, DP_KIND_LAP), DP_VERDICT_DROPPED);
     assert_string_equal(why, "which answers before the hello frame");
-    assert_int_equal(answers(&roster, 12, 2, FIRST, 1, DP_KIND_LAP), DP_VERDICT_DROPPED);
-    assert_int_equal(answers(&roster, 12, 2, FIRST, 1, DP_KIND_HELLO), DP_VERDICT_GREETED);
-    assert_int_equal(answers(&roster, 12, 2, roster.sequence, 2, DP_KIND_LAP), DP_VERDICT_TAKEN);
-    dp_roster_close(&roster);
+    assert_int_equal(answers(12, 2, FIRST, 1, DP_KIND_LAP), DP_VERDICT_DROPPED);
+    assert_int_equal(answers(12, 2, FIRST, 1, DP_KIND_HELLO), DP_VERDICT_GREETED);
+    assert_int_equal(answers(12, 2, roster.sequence, 2, DP_KIND_LAP), DP_VERDICT_TAKEN);
 }
 
-TEST(waits_end)
+TEST_OF_ROSTER(waits_end)
 {
-    struct dp_roster roster;
     int shard;
-    seat_all(&roster);
+    seat_all();
     dp_roster_ask(&roster, DP_KIND_LAP, 1, 100);
     assert_near(dp_roster_due(&roster, 60, 110, &shard), 50, 0);
-    assert_int_equal(answers(&roster, 11, 1, roster.sequence, 1, DP_KIND_LAP), DP_VERDICT_TAKEN);
+    assert_int_equal(answers(11, 1, roster.sequence, 1, DP_KIND_LAP), DP_VERDICT_TAKEN);
     assert_near(dp_roster_due(&roster, 60, 170, &shard), 0, 0);
     assert_int_equal(shard, 2);
     dp_roster_unseat(&roster, 2, 170); /* the gather still waits for it, and another worker may take the seat */
     assert_near(dp_roster_due(&roster, 60, 170, &shard), 0, 0);
     assert_int_equal(shard, 3);
-    assert_int_equal(joins(&roster, 44, "", 2, run, 0), DP_VERDICT_TAKEN);
+    assert_int_equal(joins(44, "", 2, run, 0), DP_VERDICT_TAKEN);
     dp_roster_lose(&roster, 2, 170);
     dp_roster_lose(&roster, 3, 170);
     assert_int_equal(dp_roster_waits(&roster, 1), 0);
     assert_true(isinf(dp_roster_due(&roster, 60, 500, &shard)) && shard == 0);
     dp_roster_ask(&roster, DP_KIND_LAP, 2, 200); /* the gather does not wait for lost shards */
     assert_int_equal(dp_roster_waits(&roster, 2), 0);
-    assert_int_equal(answers(&roster, 13, 3, roster.sequence, 2, DP_KIND_LAP), DP_VERDICT_AGAIN);
-    assert_int_equal(joins(&roster, 13, "", 3, run, 1), DP_VERDICT_TAKEN); /* until the worker returns */
+    assert_int_equal(answers(13, 3, roster.sequence, 2, DP_KIND_LAP), DP_VERDICT_AGAIN);
+    assert_int_equal(joins(13, "", 3, run, 1), DP_VERDICT_TAKEN); /* until the worker returns */
     assert_int_equal(dp_roster_waits(&roster, 2), 3);
-    dp_roster_close(&roster);
 }
 
 static const unsigned char one[DP_LINK_ID] = {5}, two[DP_LINK_ID] = {6};

@@ -12,8 +12,7 @@ prepare() {
 
 @test "0.1: data sets" {
     for set in dense sparse; do
-        run dp-info --verify $set.dp
-        assert_success
+        dp-info --verify $set.dp
     done
     assert_equal "$(dp-info -g digest dense.dp)" 4f2a12af49ec83f8f2b269d9166ecd3c
     assert_equal "$(dp-info -g digest sparse.dp)" 94f403bb3da9d5fff8a1e5ec3775e415
@@ -24,8 +23,7 @@ prepare() {
 
 @test "0.2: a later version's data set: a new member is ignored, a new format refused" {
     jq '. + {later: 1}' dense.dp/dataset.json > later && cp later dense.dp/dataset.json
-    run dp-info --verify dense.dp
-    assert_success
+    dp-info --verify dense.dp
     jq '.format = 5' later > dense.dp/dataset.json
     complains 1 "dp-info: dense.dp/dataset.json is of format 5; 4 is the newest that this version knows" dp-info dense.dp
 }
@@ -47,8 +45,7 @@ prepare() {
     assert_equal "$(dp-info -g epsilon model)" "$(dp-cat --last --full stream | grep -o '"epsilon":[0-9.]*' | cut -d: -f2)"
     assert_equal "$(dp-info -g method model)" scd-dual
     complains 1 "dp-info: the model has no 'family'" dp-info -g family model
-    run dp-cmp model <(dp-cat --last --frames stream)
-    assert_success
+    dp-cmp model <(dp-cat --last --frames stream)
     assert_equal "$(dp-cat --full stream | dp-account epsilon --delta 1e-5)" 0.520942
     assert_equal "$(dp-predict --data dense.dp model | wc -l)" 13
     run dp-eval --data dense.dp --private-data -i stream
@@ -87,8 +84,7 @@ prepare() {
 }
 
 @test "0.1: a certificate" {
-    run dp-account verify ledger --certificate certificate --model model
-    assert_success
+    dp-account verify ledger --certificate certificate --model model
     sed 's/"epsilon": 0.52/"epsilon": 0.51/' certificate > forged
     complains 5 "dp-account verify: the certificate is not what the ledger ledger says: 'epsilon' differs" \
         dp-account verify ledger --certificate forged --model model
@@ -96,8 +92,7 @@ prepare() {
 
 @test "0.2: data sets" {
     for set in dense sparse narrow persons real people people-test; do
-        run dp-info --verify $set.dp
-        assert_success
+        dp-info --verify $set.dp
     done
     assert_equal "$(dp-info -g digest dense.dp)" e72b2f4ee3ec593d029ddc49aad4b5c7
     assert_equal "$(dp-info -g digest sparse.dp)" 944b8dc4f52ad1209cc91515b389d41c
@@ -137,11 +132,9 @@ END
     assert_equal "$(grep -vc null clipped.now)" 3
     dp-noise -z 4 --in bounded --out again
     dp-account --epsilon 1 --delta 1e-6 --allow-seeded --no-ledger --in again | dp-step --average tail | dp-cat --frames --last -o model.now
-    run dp-cmp --weights-only model model.now
-    assert_success
+    dp-cmp --weights-only model model.now
     dp-account --epsilon 2 --delta 1e-6 --allow-seeded --no-ledger --in noised | dp-step --step 1 | dp-cat --frames --last -o model.now
-    run dp-cmp --weights-only clipped model.now
-    assert_success
+    dp-cmp --weights-only clipped model.now
     assert_equal "$(dp-cat stream | dp-account epsilon --delta 1e-6)" 0.618717
 }
 
@@ -162,8 +155,7 @@ alpha sparse.dp 1.51852
 broke dense.dp 1.90570
 planned real.dp 0.54550
 END
-    run dp-cmp model <(dp-cat --last --frames stream)
-    assert_success
+    dp-cmp model <(dp-cat --last --frames stream)
     assert_equal "$(dp-info -g interrupted resumed)" true
 }
 
@@ -188,15 +180,13 @@ END
     assert_equal $made 13
     dp-loop -q --laps 1 -o now/least -- "dp-sample --data real.dp --mode full | dp-erm --data real.dp --loss huber --lambda 0.01 --non-private |
         dp-account --non-private | dp-step" > /dev/null
-    run dp-cmp --weights-only weights/least now/least
-    assert_success
+    dp-cmp --weights-only weights/least now/least
 }
 
 @test "0.2: searches: a stream of each side of the gate, models and a ledger" {
     assert_equal "$(dp-cat stream-of-searches | jq -r 'select(.kind == "lap") | [.lap, .lap_kind, .choice.values[0], .step_size, .first_step, (.multiplier * 1000 | round)] | map(. // "-") | join(" ")' | tr '\n' ';')" \
         "1 gradient - - 8 4000;2 search 8 0 8 7303;3 gradient - - 8 3508;4 search 0 8 9.6 3508;5 gradient - - 9.6 3508;6 search 8 0 9.6 6405;"
-    run dp-cmp searched <(dp-cat --last --frames stream-of-searches)
-    assert_success
+    dp-cmp searched <(dp-cat --last --frames stream-of-searches)
     # the held gradient at the end of a run, and the noise of a search
     assert_equal "$(dp-cat --full --kind lap searched | jq -c '[(.gradient, .direction).values | length, (.[0] * 1e6 | round)]' | tr '\n' ' ')" \
         "[4,-467198,4,-463672] "
@@ -204,8 +194,7 @@ END
         '["noised","choice","sparse-vector-laplace",0.25,0.125,8,1]'
     dp-account --epsilon 5 --delta 1e-6 --adaptive --allow-seeded --no-ledger --in searching | dp-step --on gradient --hold --average-gradients | dp-step --on search |
         dp-cat --frames --last -o model.now
-    run dp-cmp --weights-only searched model.now
-    assert_success
+    dp-cmp --weights-only searched model.now
     while read -r name data epsilon; do
         assert_equal "$name $(dp-info -g epsilon "$name" | cut -c 1-7)" "$name $epsilon"
         dp-predict --data "$data" "$name" > predicted
@@ -232,8 +221,7 @@ END
 # Written just before frames and lines lost the members that said so.
 @test "0.2: a run whose frames say that an accounting that is not sound has chosen its noise" {
     assert_equal "$(dp-info -g epsilon marked | cut -c 1-8)" 0.458938
-    run dp-account verify marked.ledger --certificate marked.certificate --model marked
-    assert_success
+    dp-account verify marked.ledger --certificate marked.certificate --model marked
     run dp-account report marked.ledger
     assert_line --regexp ' 2 +0.458939 +done'
     dp-loop -q --laps 1 --init marked -o new -- "dp-sample --data dense.dp --rate 0.25 | dp-grad --data dense.dp --loss hinge --clip 1 |
@@ -283,8 +271,7 @@ END
     for model in model next; do
         certificate=certificate
         [ $model = model ] || certificate=certificate-chain
-        run dp-account verify ledger --certificate $certificate --model $model
-        assert_success
+        dp-account verify ledger --certificate $certificate --model $model
         jq '.epsilon = .epsilon / 2' $certificate > forged
         complains 5 "dp-account verify: the certificate is not what the ledger ledger says: 'epsilon' differs" \
             dp-account verify ledger --certificate forged --model $model

@@ -30,13 +30,11 @@ static void read_text(struct dp_census *census, const char *text)
 }
 
 /* A census for a payment has counts only, and nothing is proposed from it but with noise. */
-static void a_census_that_is_paid_for_has_no_exact_facts(void **state)
+TEST(a_census_that_is_paid_for_has_no_exact_facts)
 {
-    (void)state;
     static const char table[] = "x,y\n1.5,a\n2.5,b\n";
     const struct dp_import import = {.source.input = "t.csv"};
     struct dp_census census;
-    struct dp_err err = {0};
     json_t *schema;
     read_text(&census, table);
     for (size_t i = 0; i < 2; i++)
@@ -54,9 +52,8 @@ static void a_census_that_is_paid_for_has_no_exact_facts(void **state)
 }
 
 /* The cell of a value, by logarithms. */
-static void numbers_have_the_cell_of_their_power_of_two(void **state)
+TEST(numbers_have_the_cell_of_their_power_of_two)
 {
-    (void)state;
     const int middle = 1 + (DP_CENSUS_MOST - DP_CENSUS_LEAST + 1);
     assert_int_equal(dp_census_cell(0, false), middle);
     for (int i = -400; i <= 400; i++) {
@@ -130,9 +127,8 @@ static double most_moved(void)
     return most;
 }
 
-static void a_row_moves_the_counts_by_no_more_than_the_sensitivity(void **state)
+TEST(a_row_moves_the_counts_by_no_more_than_the_sensitivity)
 {
-    (void)state;
     const double number = 0.97 * 0.97 + 0.243 * 0.243 + 1. / 16; /* the label is a number, too, and its weight √(5 / 3) */
     assert_near(most_moved(), sqrt(3 + 3. / 16 + number + 5. / 3), 1e-6);
     source.classes = "7,a";
@@ -149,9 +145,8 @@ static void a_row_moves_the_counts_by_no_more_than_the_sensitivity(void **state)
 }
 
 /* The counts that one more row adds. */
-static void a_date_weighs_as_much_as_a_number(void **state)
+TEST(a_date_weighs_as_much_as_a_number)
 {
-    (void)state;
     static const char *const cells[] = {
         "5" /* is a new whole number, too */, "5.5", "", "2020-05-01", "1/2/99", "23:59", "01.02.1850", "7.5 kg", "-70000.5"};
     for (int64_t unit = 1; unit <= 1 << 20; unit = unit * 3 + 1)
@@ -174,9 +169,8 @@ static void a_date_weighs_as_much_as_a_number(void **state)
 }
 
 /* Every day from 1890 to 2060, by the calendar of the C library. */
-static void dates_have_the_cell_of_their_year(void **state)
+TEST(dates_have_the_cell_of_their_year)
 {
-    (void)state;
     for (int day = -29200; day < 33000; day++) {
         time_t seconds = (time_t)day * 86400;
         struct tm t;
@@ -190,9 +184,8 @@ static void dates_have_the_cell_of_their_year(void **state)
 }
 
 /* Computed by Python: 20 - scale * NormalDist().inv_cdf(delta / columns). */
-static void thresholds_are_the_quantiles(void **state)
+TEST(thresholds_are_the_quantiles)
 {
-    (void)state;
     static const struct {
         size_t columns;
         double scale, delta, expected;
@@ -212,9 +205,8 @@ static void thresholds_are_the_quantiles(void **state)
 }
 
 /* A text of 19 rows is in no count, whatever the noise; a text of 20 rows is. */
-static void a_text_of_few_rows_is_not_counted(void **state)
+TEST(a_text_of_few_rows_is_not_counted)
 {
-    (void)state;
     char text[2000] = "job,y\n";
     struct dp_census census;
     for (int i = 0; i < 39; i++)
@@ -229,9 +221,8 @@ static void a_text_of_few_rows_is_not_counted(void **state)
     dp_census_free(&census);
 }
 
-static void names_say_whose_row_it_is(void **state)
+TEST(names_say_whose_row_it_is)
 {
-    (void)state;
     static const char *const yes[] =
         {"id",           "ID",      "patient_id", "patientID",  "PassengerId", "enc_id", "national_id", "mrn",
          "MRN",          "ssn",     "nhs",        "nhs_number", "iban",        "phone",  "account_no",  "accountnumber",
@@ -264,11 +255,9 @@ static int64_t *counts_of(const struct dp_census *census)
 
 /* Counts without noise: what is below a threshold is not in the schema. */
 /* Classes that the user names are public: they are counted whether a row has them or not, and no other text is. */
-static void named_classes_are_the_only_texts_of_the_label(void **state)
+TEST(named_classes_are_the_only_texts_of_the_label)
 {
-    (void)state;
     struct dp_census a, b;
-    struct dp_err err = {0};
     json_t *schema;
     source = (struct dp_import_source){.classes = "no,yes"};
     read_text(&a, "x,y\n1.5,no\n2.5,NO\n3.5,\n4.5,secret\n");
@@ -308,13 +297,11 @@ static void named_classes_are_the_only_texts_of_the_label(void **state)
     source = (struct dp_import_source){0};
 }
 
-static void the_schema_has_what_stands_out(void **state)
+TEST(the_schema_has_what_stands_out)
 {
-    (void)state;
     char *text = calloc(1, 100000);
     size_t at = 0;
     struct dp_census census;
-    struct dp_err err = {0};
     json_t *schema;
     assert_non_null(text);
     at += (size_t)sprintf(text, "age,job,patient_id,ill\n");
@@ -367,9 +354,8 @@ static json_t *schema_of(const char *text, double scale, int expected)
 
 /* Numbers of rows are left out by their counts. Numbers that are as different and further apart may be salaries, so they are
  * kept, and said. */
-static void different_whole_numbers_are_identifiers(void **state)
+TEST(different_whole_numbers_are_identifiers)
 {
-    (void)state;
     char *text = calloc(1, 300000);
     assert_non_null(text);
     size_t at = (size_t)sprintf(text, "count,wide,some,measured,seconds,year,card,user,y\n");
@@ -392,9 +378,8 @@ static void different_whole_numbers_are_identifiers(void **state)
 }
 
 /* Parts and the parts of parts, by fmod of the magnitude. A new whole number has a part only. */
-static void numbers_have_the_cells_of_their_parts(void **state)
+TEST(numbers_have_the_cells_of_their_parts)
 {
-    (void)state;
     static const double known[] = {2, 1.5, 15, 2024, 65535, 0.3, 1e6 + 0.125, 1.7e9, 1e-5, 3e14};
     for (size_t i = 0; i < 2 * sizeof known / sizeof *known; i++) {
         const double size = known[i / 2], power = pow(2, floor(log2(size))), part = power / 64;
@@ -414,9 +399,8 @@ static void numbers_have_the_cells_of_their_parts(void **state)
 /* Numbers that are large against their spread: bounds hold all but a few of them, and are at most 8 times as
  * wide where there is little noise, or, around 2^20, parts of that. Each number is
  * offset + width × u, for u evenly in [0, 1). */
-static void bounds_follow_a_small_spread(void **state)
+TEST(bounds_follow_a_small_spread)
 {
-    (void)state;
     static const struct {
         double offset, width;
         bool small;
@@ -453,9 +437,8 @@ static void bounds_follow_a_small_spread(void **state)
 
 /* 3,000 rows and noise of 80 on each count. Fewer than 8 of 100 schemas find a small spread that is not there, and two
  * are expected; more than 70 find one that is there. The noise has a seed. */
-static void noise_is_no_small_spread(void **state)
+TEST(noise_is_no_small_spread)
 {
-    (void)state;
     enum { ROWS = 3000 };
     char *text = calloc(ROWS + 1, 40);
     assert_non_null(text);
@@ -463,7 +446,6 @@ static void noise_is_no_small_spread(void **state)
     for (int row = 0; row < ROWS; row++)
         at += (size_t)sprintf(text + at, "%.2f,%.1f,c%d\n", 128 + 128. * row / ROWS, 1e6 + 300. * row / ROWS, row % 2);
     struct dp_census census;
-    struct dp_err err = {0};
     read_text(&census, text);
     int64_t *sum = counts_of(&census), *noised = calloc(census.counts, sizeof *noised);
     assert_non_null(noised);
@@ -489,9 +471,8 @@ static void noise_is_no_small_spread(void **state)
 }
 
 /* The counts have one row of each of 300 persons: not always the first, and not always the longest ones. */
-static void a_person_has_one_row_in_the_counts(void **state)
+TEST(a_person_has_one_row_in_the_counts)
 {
-    (void)state;
     char *text = calloc(1, 100000), path[] = "census-XXXXXX";
     assert_non_null(text);
     size_t at = (size_t)sprintf(text, "visit,mrn,y\n");
@@ -503,7 +484,6 @@ static void a_person_has_one_row_in_the_counts(void **state)
     close(fd);
     struct dp_import import = {.source.format = DP_IMPORT_CSV, .source.input = path, .source.person = "mrn"};
     struct dp_census census = {0};
-    struct dp_err err = {0};
     assert_int_equal(dp_census_read(&census, &import, DP_CENSUS_PAID, &err), DP_OK);
     assert_int_equal(census.rows, 300);
     assert_int_equal(census.column[1].texts, 0);
@@ -524,9 +504,8 @@ static void a_person_has_one_row_in_the_counts(void **state)
 }
 
 /* The label in the schema. The threshold of a class is 20 + 80 / 2. */
-static void a_label_is_classes_or_a_number(void **state)
+TEST(a_label_is_classes_or_a_number)
 {
-    (void)state;
     static const struct {
         int one, two, three; /* rows with the labels 1, 2 and 3, of 1000; the others have 4 to 53, ten each */
         const char *label, *expected;
@@ -575,9 +554,8 @@ static void a_label_is_classes_or_a_number(void **state)
 }
 
 /* Texts may lie between two spellings of one. */
-static void spellings_of_one_need_not_be_neighbours(void **state)
+TEST(spellings_of_one_need_not_be_neighbours)
 {
-    (void)state;
     static const char *const texts[][9] = {{"Y", "yeah", "yes", "N", "nay", "No", "y", "other", "n"},
                                            {"1", "10", "1.0", "01", "05", "5", "t", "truer", "True"},
                                            {"b", "a", "B", "A", "f", "fair", "f1", "false", "0"}};
@@ -603,9 +581,8 @@ static void spellings_of_one_need_not_be_neighbours(void **state)
 /* Noise of 8 on each count; of a bin, of missing cells and of their sum, 2 √(1 / .97² + 1) · 8 = 23 are given or taken. Whether
  * the others are numbers, 171 bins less the one within the bounds say, if more than 3 √170 · 8 / .97 = 323 are: with noise of 2,
  * 81. */
-static void labels_beyond_the_bounds_are_counted(void **state)
+TEST(labels_beyond_the_bounds_are_counted)
 {
-    (void)state;
     static const struct {
         int beyond, texts; /* of 1,000 rows, some in each power of two from ±1024 to ±2^63, and others with texts */
         double noise;
@@ -648,9 +625,8 @@ static void labels_beyond_the_bounds_are_counted(void **state)
 }
 
 /* With noise of 4: 40 rows of other texts make no number of classes; 40 rows of larger numbers do. */
-static void texts_make_no_count_of_classes(void **state)
+TEST(texts_make_no_count_of_classes)
 {
-    (void)state;
     for (int larger = 0; larger < 2; larger++) {
         char *text = calloc(1, 100000);
         assert_non_null(text);
@@ -667,9 +643,8 @@ static void texts_make_no_count_of_classes(void **state)
 }
 
 /* Noise of 16 on each count, so that about 70 rows stand out by themselves. */
-static void neighbours_stand_out_together(void **state)
+TEST(neighbours_stand_out_together)
 {
-    (void)state;
     char *text = calloc(1, 100000);
     assert_non_null(text);
     size_t at = (size_t)sprintf(text, "spread,zeros,few,y\n");
@@ -697,9 +672,8 @@ static void neighbours_stand_out_together(void **state)
 
 /* Noise of 16 on each count: 0, -1 and 999 are told from numbers that are too few for bounds, and 1 from zeros that are too few.
  * If the others are enough for bounds, -1 and 999 are categories of their own, but not where the numbers are signs. */
-static void one_frequent_number_stands_apart(void **state)
+TEST(one_frequent_number_stands_apart)
 {
-    (void)state;
     static const struct {
         int frequent, others, from,
             numbers; /* so many of 1,000 rows have one of these numbers, from here on, others the first */
@@ -742,9 +716,8 @@ static void one_frequent_number_stands_apart(void **state)
 
 /* Noise of 16 on each count, 16.5 in a bin. One of 3 · 900 cells exceeds it from 4.8 deviations on, 79 rows; of 16 · 3 sets
  * of bins with the other sign, one from 3.7 on, 61 rows. Numbers of many magnitudes are in bins of 17 rows. */
-static void other_signs_and_small_numbers_are_within_the_bounds(void **state)
+TEST(other_signs_and_small_numbers_are_within_the_bounds)
 {
-    (void)state;
     static const struct {
         int others;
         bool small;
@@ -778,9 +751,8 @@ static void other_signs_and_small_numbers_are_within_the_bounds(void **state)
 
 /* Noise of 16 on each count: of two bins and missing cells, 3 √(2 / .97² + 1) · 16 = 85; of a year, 3 √(1 / .64 + 1) · 16
  * = 77. */
-static void what_cannot_be_read_is_said(void **state)
+TEST(what_cannot_be_read_is_said)
 {
-    (void)state;
     char *text = calloc(1, 100000);
     assert_non_null(text);
     size_t at = (size_t)sprintf(text, "many,few,day,code,y\n");
@@ -806,9 +778,8 @@ static void what_cannot_be_read_is_said(void **state)
 }
 
 /* Units, a decimal comma within quotes, codes, and numbers that stand for missing ones. */
-static void numbers_are_as_people_write_them(void **state)
+TEST(numbers_are_as_people_write_them)
 {
-    (void)state;
     char *text = calloc(1, 400000);
     assert_non_null(text);
     size_t at = (size_t)sprintf(text, "weight,price,zip,age,far,near,rare,plain,card,y\n");
@@ -844,9 +815,8 @@ static void numbers_are_as_people_write_them(void **state)
 }
 
 /* Noise of 16 on each count: years stand out together, and so do years next to them. */
-static void dates_have_a_format_and_bounds(void **state)
+TEST(dates_have_a_format_and_bounds)
 {
-    (void)state;
     char *text = calloc(1, 200000);
     assert_non_null(text);
     size_t at = (size_t)sprintf(text, "us,iso,german,time,old,few,y\n");
@@ -882,9 +852,8 @@ static void dates_have_a_format_and_bounds(void **state)
 
 /* 30 rows in each of 30 years, and noise of 20 on each: less than EDGE, and than what eight years need. Numbers are years if
  * seven of ten are. */
-static void years_stand_out_in_wide_groups(void **state)
+TEST(years_stand_out_in_wide_groups)
 {
-    (void)state;
     char *text = calloc(1, 100000);
     assert_non_null(text);
     size_t at = (size_t)sprintf(text, "day,born,mixed,y\n");
@@ -908,9 +877,8 @@ static void years_stand_out_in_wide_groups(void **state)
 }
 
 /* Cells of the last day of the year 9999 are missing. */
-static void a_column_may_have_several_formats(void **state)
+TEST(a_column_may_have_several_formats)
 {
-    (void)state;
     char *text = calloc(1, 200000);
     assert_non_null(text);
     size_t at = (size_t)sprintf(text, "mixed,us,compact,serial,ms,y\n");
@@ -937,9 +905,8 @@ static void a_column_may_have_several_formats(void **state)
     free(text);
 }
 
-static void dates_are_read_in_one_of_their_formats(void **state)
+TEST(dates_are_read_in_one_of_their_formats)
 {
-    (void)state;
     static const struct {
         const char *format, *text;
         double days; /* NAN: no date */
@@ -976,9 +943,8 @@ static void dates_are_read_in_one_of_their_formats(void **state)
 }
 
 /* Every day from 1000 to 2400, against a calendar that is counted; and the days that it does not have. */
-static void days_are_those_of_a_calendar(void **state)
+TEST(days_are_those_of_a_calendar)
 {
-    (void)state;
     long day = -354285; /* 1 January 1000; 1970 has to be day 0 */
     for (int year = 1000; year <= 2400; year++)
         for (int month = 0; month <= 13; month++)
@@ -998,9 +964,8 @@ static void days_are_those_of_a_calendar(void **state)
 }
 
 /* A time east of Greenwich is earlier there. */
-static void times_of_zones_are_one_time(void **state)
+TEST(times_of_zones_are_one_time)
 {
-    (void)state;
     static const struct {
         const char *text;
         double hours;
@@ -1014,39 +979,4 @@ static void times_of_zones_are_one_time(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_census_that_is_paid_for_has_no_exact_facts),
-        cmocka_unit_test(numbers_have_the_cell_of_their_power_of_two),
-        cmocka_unit_test(a_row_moves_the_counts_by_no_more_than_the_sensitivity),
-        cmocka_unit_test(named_classes_are_the_only_texts_of_the_label),
-        cmocka_unit_test(thresholds_are_the_quantiles),
-        cmocka_unit_test(the_schema_has_what_stands_out),
-        cmocka_unit_test(a_label_is_classes_or_a_number),
-        cmocka_unit_test(spellings_of_one_need_not_be_neighbours),
-        cmocka_unit_test(neighbours_stand_out_together),
-        cmocka_unit_test(one_frequent_number_stands_apart),
-        cmocka_unit_test(labels_beyond_the_bounds_are_counted),
-        cmocka_unit_test(texts_make_no_count_of_classes),
-        cmocka_unit_test(other_signs_and_small_numbers_are_within_the_bounds),
-        cmocka_unit_test(numbers_have_the_cells_of_their_parts),
-        cmocka_unit_test(bounds_follow_a_small_spread),
-        cmocka_unit_test(noise_is_no_small_spread),
-        cmocka_unit_test(a_date_weighs_as_much_as_a_number),
-        cmocka_unit_test(dates_have_the_cell_of_their_year),
-        cmocka_unit_test(dates_have_a_format_and_bounds),
-        cmocka_unit_test(years_stand_out_in_wide_groups),
-        cmocka_unit_test(days_are_those_of_a_calendar),
-        cmocka_unit_test(times_of_zones_are_one_time),
-        cmocka_unit_test(a_column_may_have_several_formats),
-        cmocka_unit_test(numbers_are_as_people_write_them),
-        cmocka_unit_test(what_cannot_be_read_is_said),
-        cmocka_unit_test(dates_are_read_in_one_of_their_formats),
-        cmocka_unit_test(a_text_of_few_rows_is_not_counted),
-        cmocka_unit_test(names_say_whose_row_it_is),
-        cmocka_unit_test(different_whole_numbers_are_identifiers),
-        cmocka_unit_test(a_person_has_one_row_in_the_counts),
-    };
-    return cmocka_run_group_tests_name("census", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

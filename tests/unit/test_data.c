@@ -50,24 +50,22 @@ static const double ROWS[4][3] = {{3, 0, 4}, {0, 0, 0}, {0, -1e-200, 0}, {1e300,
 static void write_small(const char *path, struct dp_writer_options options, bool real)
 {
     struct dp_writer *w;
-    struct dp_err err = {0};
     options.cols = 3;
-    assert_int_equal(dp_writer_open(&w, path, &options, &err), 0);
+    assert_int_equal(dp_writer_open(&w, path, &options, NULL), 0);
     for (size_t i = 0; i < 4; i++)
-        assert_int_equal(dp_writer_row(w, ROWS[i], (double)(i % 2), &err), 0);
+        assert_int_equal(dp_writer_row(w, ROWS[i], (double)(i % 2), NULL), 0);
     assert_int_equal(dp_writer_rows(w), 4);
     json_t *d = description(real);
-    assert_int_equal(dp_writer_finish(w, d, &err), 0);
-    assert_int_equal(dp_writer_commit(w, &err), 0);
+    assert_int_equal(dp_writer_finish(w, d, NULL), 0);
+    assert_int_equal(dp_writer_commit(w, NULL), 0);
     json_decref(d);
 }
 
 static void check_small(const char *path, bool sparse)
 {
     struct dp_dataset *d;
-    struct dp_err err = {0};
-    assert_int_equal(dp_dataset_open(&d, path, &err), 0);
-    assert_int_equal(dp_dataset_verify(d, path, &err), 0);
+    assert_int_equal(dp_dataset_open(&d, path, NULL), 0);
+    assert_int_equal(dp_dataset_verify(d, path, NULL), 0);
     assert_int_equal(d->rows, 4);
     assert_int_equal(d->cols, 3);
     assert_int_equal(d->classes, 2);

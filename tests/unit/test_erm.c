@@ -53,7 +53,6 @@ static size_t outputs_of(const struct kind *k)
 
 static void fill(struct dp_frame *frame, const struct kind *k, const struct pair *p, bool changed)
 {
-    struct dp_err err = {0};
     const struct dp_record record = {.of = DP_F_NONE, .sampler = DP_SAMPLER_FULL, .rate = 1, .rows = ROWS};
     int64_t *rows;
     float *x;
@@ -61,10 +60,10 @@ static void fill(struct dp_frame *frame, const struct kind *k, const struct pair
     dp_frame_reset(frame, DP_KIND_LAP);
     frame->lap = 1;
     frame->label = DP_LABEL_RAW;
-    assert_int_equal(dp_frame_make_array(frame, DP_F_ROWS, DP_I64, ROWS, 0, &rows, &err), 0);
-    assert_int_equal(dp_frame_make_array(frame, DP_F_X, DP_F32, ROWS, COLS, &x, &err), 0);
-    assert_int_equal(dp_frame_make_array(frame, DP_F_Y, DP_F64, ROWS, 0, &y, &err), 0);
-    assert_int_equal(dp_frame_make_array(frame, DP_F_MODEL, DP_F64, outputs_of(k), COLS, &model, &err), 0);
+    assert_int_equal(dp_frame_make_array(frame, DP_F_ROWS, DP_I64, ROWS, 0, &rows, NULL), 0);
+    assert_int_equal(dp_frame_make_array(frame, DP_F_X, DP_F32, ROWS, COLS, &x, NULL), 0);
+    assert_int_equal(dp_frame_make_array(frame, DP_F_Y, DP_F64, ROWS, 0, &y, NULL), 0);
+    assert_int_equal(dp_frame_make_array(frame, DP_F_MODEL, DP_F64, outputs_of(k), COLS, &model, NULL), 0);
     for (size_t i = 0; i < ROWS; i++)
         rows[i] = (int64_t)i;
     memcpy(x, p->x, sizeof p->x);
@@ -80,7 +79,7 @@ static void fill(struct dp_frame *frame, const struct kind *k, const struct pair
     dp_frame_set_text(frame, DP_F_METHOD, "erm", 3);
     dp_frame_set_text(frame, DP_F_FAMILY, "linear", 6);
     dp_frame_set_real(frame, DP_F_SCALE, 1);
-    assert_int_equal(dp_frame_add_record(frame, &record, &err), 0);
+    assert_int_equal(dp_frame_add_record(frame, &record, NULL), 0);
 }
 
 /* One lap of the stage. */

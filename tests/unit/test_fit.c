@@ -11,19 +11,17 @@ static int choose(struct dp_fit *fit, int64_t persons, int64_t columns, int64_t 
     const struct dp_fit_facts facts = {
         .persons = persons, .columns = columns, .classes = classes, .rows_per_person = rows_per_person};
     const struct dp_fit_budget budget = {.epsilon = epsilon, .delta = delta, .replace_one = replace_one};
-    struct dp_err err;
-    return dp_fit_choose(&facts, &budget, dp_fit_loss(classes), fit, &err);
+    return dp_fit_choose(&facts, &budget, dp_fit_loss(classes), fit, NULL);
 }
 
 /* Adds laps of Gaussian noise on such a sample, with noisy counts of it if there are any. */
 static void add(struct dp_charges *charges, double rate, double multiplier, double counts, int64_t laps)
 {
     struct dp_event event = dp_event_gaussian(rate < 1 ? DP_SAMPLING_POISSON : DP_SAMPLING_NONE, rate, multiplier, 0);
-    struct dp_err err;
     if (counts > 0)
         event.query[event.queries++] = dp_event_gaussian(DP_SAMPLING_NONE, 1, counts, 0).query[0];
     if (multiplier > 0 && laps > 0)
-        assert_int_equal(dp_charges_add(charges, &event, laps, &err), DP_OK);
+        assert_int_equal(dp_charges_add(charges, &event, laps, NULL), DP_OK);
 }
 
 /* The epsilon of the noise of a run, at delta. */
@@ -31,7 +29,6 @@ static double cost(const struct dp_fit *fit, double delta)
 {
     struct dp_charges charges = {0};
     struct dp_answer answer;
-    struct dp_err err;
     add(&charges, fit->moments_rate, fit->moments, 0, 1);
     if (fit->run == DP_FIT_UNCUT) {
         add(&charges, fit->rate, fit->gradient, fit->counts, fit->late);
@@ -39,7 +36,7 @@ static double cost(const struct dp_fit *fit, double delta)
     } else {
         add(&charges, fit->rate, fit->gradient, 0, fit->laps + fit->temperature);
     }
-    assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_BEST, &charges, delta, &answer, &err), DP_OK);
+    assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_BEST, &charges, delta, &answer, NULL), DP_OK);
     dp_charges_free(&charges);
     return answer.upper;
 }
@@ -74,11 +71,10 @@ TEST(a_budget_is_spent_and_not_exceeded)
 static void choose_both(struct dp_fit_facts facts, double epsilon, struct dp_fit *all, struct dp_fit *some)
 {
     const struct dp_fit_budget budget = {.epsilon = epsilon, .delta = 1e-8};
-    struct dp_err err;
     facts.here = false;
-    assert_int_equal(dp_fit_choose(&facts, &budget, DP_LOSS_LOGISTIC, all, &err), DP_OK);
+    assert_int_equal(dp_fit_choose(&facts, &budget, DP_LOSS_LOGISTIC, all, NULL), DP_OK);
     facts.here = true;
-    assert_int_equal(dp_fit_choose(&facts, &budget, DP_LOSS_LOGISTIC, some, &err), DP_OK);
+    assert_int_equal(dp_fit_choose(&facts, &budget, DP_LOSS_LOGISTIC, some, NULL), DP_OK);
     assert_true(all->rate == 1 && all->moments_rate == 1 && some->laps == all->laps);
     assert_near(some->moments / some->moments_rate / all->moments, some->gradient / some->rate / all->gradient, 1e-6);
 }

@@ -98,8 +98,7 @@ static struct dp_answer ask(const struct dp_query *query, enum dp_sampling sampl
     struct dp_charge charge = {{.sampling = sampling, .rate = rate, .queries = 1, .query = {*query}}, 20};
     struct dp_charges charges = {.count = 1, .charge = &charge};
     struct dp_answer answer;
-    struct dp_err err = {0};
-    assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_BEST, &charges, 1e-6, &answer, &err), DP_OK);
+    assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_BEST, &charges, 1e-6, &answer, NULL), DP_OK);
     return answer;
 }
 
@@ -171,8 +170,7 @@ static double best_of(struct dp_charge *charge, size_t count, double delta)
 {
     const struct dp_charges charges = {.count = count, .charge = charge};
     struct dp_answer answer;
-    struct dp_err err = {0};
-    assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_BEST, &charges, delta, &answer, &err), DP_OK);
+    assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_BEST, &charges, delta, &answer, NULL), DP_OK);
     return answer.upper;
 }
 

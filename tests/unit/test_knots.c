@@ -8,11 +8,10 @@ static void read_schema(struct dp_schema *s, const char *columns)
 {
     char text[2000];
     json_t *root;
-    struct dp_err err;
     snprintf(text, sizeof text, "{\"columns\": [%s, {\"name\": \"y\", \"type\": \"label\", \"classes\": [\"0\", \"1\"]}]}",
              columns);
-    assert_int_equal(dp_json_parse(&root, text, strlen(text), "t", &err), DP_OK);
-    assert_int_equal(dp_schema_read(s, root, "t", &err), DP_OK);
+    assert_int_equal(dp_json_parse(&root, text, strlen(text), "t", NULL), DP_OK);
+    assert_int_equal(dp_schema_read(s, root, "t", NULL), DP_OK);
     json_decref(root);
 }
 

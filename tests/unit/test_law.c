@@ -38,10 +38,9 @@ static struct dp_ledger *open_run(double epsilon, double order)
 /* Checks the close line, the report on the run, and that verify agrees. */
 static void assert_read(double stated, const char *what)
 {
-    struct dp_err err = {0};
     json_t *report, *result;
-    assert_int_equal(dp_ledger_report(PATH, NULL, (double)NAN, &report, &err), 0);
-    assert_int_equal(dp_ledger_verify(PATH, &result, &err), 0);
+    assert_int_equal(dp_ledger_report(PATH, NULL, (double)NAN, &report, NULL), 0);
+    assert_int_equal(dp_ledger_verify(PATH, &result, NULL), 0);
     const json_t *run = json_array_get(json_object_get(report, "runs"), 0);
     double said = json_number_value(json_object_get(run, "epsilon"));
     if (!(fabs(said - stated) <= 1e-6 * stated))
@@ -55,9 +54,8 @@ static void assert_read(double stated, const char *what)
 static int64_t spent(void)
 {
     struct dp_ledger_book book = {0};
-    struct dp_err err = {0};
     int64_t laps = 0;
-    assert_int_equal(dp_ledger_book_read(&book, PATH, &err), 0);
+    assert_int_equal(dp_ledger_book_read(&book, PATH, NULL), 0);
     laps = dp_ledger_entry_laps(&book.entry[0]);
     dp_ledger_book_free(&book);
     return laps;
@@ -278,14 +276,13 @@ static int stop(struct dp_ledger *ledger, const struct dp_event *event, int64_t 
 {
     struct dp_charges laps = {0}, cost = {0};
     struct dp_answer answer;
-    struct dp_err err = {0};
-    assert_int_equal(dp_charges_add(&laps, event, used, &err), 0);
-    assert_int_equal(dp_charges_add(&cost, event, stated, &err), 0);
-    assert_int_equal(stated == 0 ? dp_ledger_cost(ledger, &laps, "interrupted", &answer, &err)
-                                 : dp_account_epsilon(DP_ACCOUNTANT_BEST, &cost, DELTA, &answer, &err),
+    assert_int_equal(dp_charges_add(&laps, event, used, NULL), 0);
+    assert_int_equal(dp_charges_add(&cost, event, stated, NULL), 0);
+    assert_int_equal(stated == 0 ? dp_ledger_cost(ledger, &laps, "interrupted", &answer, NULL)
+                                 : dp_account_epsilon(DP_ACCOUNTANT_BEST, &cost, DELTA, &answer, NULL),
                      0);
     struct dp_ledger_end end = {&laps, answer.upper, DELTA, dp_accountant_names[answer.by], "interrupted", "feed", used};
-    int rc = dp_ledger_close(ledger, &end, &err);
+    int rc = dp_ledger_close(ledger, &end, NULL);
     if (rc == DP_OK)
         assert_read(end.epsilon, "stopped");
     dp_ledger_free(ledger);
@@ -297,13 +294,12 @@ static int stop(struct dp_ledger *ledger, const struct dp_event *event, int64_t 
 static struct dp_ledger *planned(const struct dp_event *event, int64_t laps)
 {
     struct dp_charges plan = {0};
-    struct dp_err err = {0};
     struct dp_ledger *ledger;
     gone();
     const struct dp_ledger_run run = {
         .data = "aaaa", .rows = 9, .adjacency = "null-record", .epsilon = 1000, .delta = DELTA, .charges = &plan};
-    assert_int_equal(dp_charges_add(&plan, event, laps, &err), 0);
-    assert_int_equal(dp_ledger_open(&ledger, PATH, &run, &err), 0);
+    assert_int_equal(dp_charges_add(&plan, event, laps, NULL), 0);
+    assert_int_equal(dp_ledger_open(&ledger, PATH, &run, NULL), 0);
     dp_charges_free(&plan);
     return ledger;
 }

@@ -31,9 +31,8 @@ static struct dp_link *open_link(const char *spec, bool bind, const struct dp_se
 static struct dp_link_event expect(struct dp_link *link, enum dp_link_event_kind kind)
 {
     struct dp_link_event event;
-    struct dp_err err = {0};
     for (int i = 0; i < 100; i++) {
-        assert_int_equal(dp_link_next(link, &event, 10, NULL, &err), 0);
+        assert_int_equal(dp_link_next(link, &event, 10, NULL, NULL), 0);
         if (event.kind == kind)
             return event;
         if (event.kind == DP_LINK_TIME)
@@ -46,16 +45,14 @@ static struct dp_link_event expect(struct dp_link *link, enum dp_link_event_kind
 static void expect_silence(struct dp_link *link, double seconds)
 {
     struct dp_link_event event;
-    struct dp_err err = {0};
-    assert_int_equal(dp_link_next(link, &event, seconds, NULL, &err), 0);
+    assert_int_equal(dp_link_next(link, &event, seconds, NULL, NULL), 0);
     assert_int_equal(event.kind, DP_LINK_TIME);
 }
 
 static void say(struct dp_link *link, int peer, uint8_t type, uint64_t sequence, const char *text)
 {
     struct dp_link_header header = {.type = type, .sequence = sequence};
-    struct dp_err err = {0};
-    assert_int_equal(dp_link_send(link, peer, &header, text, text != NULL ? strlen(text) : 0, &err), 0);
+    assert_int_equal(dp_link_send(link, peer, &header, text, text != NULL ? strlen(text) : 0, NULL), 0);
 }
 
 TEST(headers_keep_what_they_hold)
@@ -215,7 +212,6 @@ TEST_IN(keys_are_for_their_user_alone, make_room, clear_room)
 static void talk(const char *spec, const struct dp_security *binds, const struct dp_security *connects, const char *name,
                  const char *server)
 {
-    struct dp_err err = {0};
     struct dp_link *a = open_link(spec, true, binds), *b = open_link(spec, false, connects);
     assert_true(dp_link_binds(a) && !dp_link_binds(b) && dp_link_here(a) && dp_link_private(b));
     struct dp_link_event e = expect(b, DP_LINK_CAME);
@@ -240,7 +236,7 @@ static void talk(const char *spec, const struct dp_security *binds, const struct
     msgpack_sbuffer_write(dp_link_body_buffer(body), bytes, 3000000);
     free(bytes);
     for (int i = 0; i < 2; i++)
-        assert_int_equal(dp_link_send_shared(a, 1, &header, body, &err), 0);
+        assert_int_equal(dp_link_send_shared(a, 1, &header, body, NULL), 0);
     for (int i = 0; i < 2; i++)
         assert_int_equal(expect(b, DP_LINK_MESSAGE).size, 3000000);
     for (int i = 0; i < 1000 && !dp_link_body_idle(body); i++)
@@ -565,21 +561,19 @@ TEST_IN(who_does_not_greet_is_not_heard, make_room, clear_room)
 static void send_numbered(struct dp_link *link, int peer, uint64_t number, char *copied, struct dp_link_body *shared)
 {
     struct dp_link_header header = {.type = 21, .sequence = number};
-    struct dp_err err = {0};
     memset(copied, (int)number, BODY);
     if (number % 2 == 0)
-        assert_int_equal(dp_link_send(link, peer, &header, copied, BODY, &err), 0);
+        assert_int_equal(dp_link_send(link, peer, &header, copied, BODY, NULL), 0);
     else
-        assert_int_equal(dp_link_send_shared(link, peer, &header, shared, &err), 0);
+        assert_int_equal(dp_link_send_shared(link, peer, &header, shared, NULL), 0);
 }
 
 /* Reads all messages; returns the number of the next one. */
 static uint64_t read_numbered(struct dp_link *link, uint64_t number)
 {
     struct dp_link_event e;
-    struct dp_err err = {0};
     for (;; number++) {
-        assert_int_equal(dp_link_next(link, &e, 0.05, NULL, &err), 0);
+        assert_int_equal(dp_link_next(link, &e, 0.05, NULL, NULL), 0);
         if (e.kind != DP_LINK_MESSAGE)
             return number;
         assert_int_equal(e.header.sequence, number);
@@ -635,9 +629,8 @@ static void *read_late(void *reader)
 {
     struct late_reader *r = reader;
     struct dp_link_event e;
-    struct dp_err err = {0};
     usleep(200000);
-    while (dp_link_next(r->link, &e, 5, NULL, &err) == DP_OK && e.kind == DP_LINK_MESSAGE && e.header.sequence == r->come)
+    while (dp_link_next(r->link, &e, 5, NULL, NULL) == DP_OK && e.kind == DP_LINK_MESSAGE && e.header.sequence == r->come)
         r->come++;
     return NULL;
 }

@@ -103,13 +103,12 @@ static struct dp_answer ask(enum dp_accountant accountant, const struct run *run
     struct dp_charge charge[CHARGES];
     struct dp_charges charges = {run->count, CHARGES, charge};
     struct dp_answer answer;
-    struct dp_err err = {0};
     memcpy(charge, run->charge, sizeof charge);
     if (!dp_account_covers(accountant, &charges) ||
-        (accountant != DP_ACCOUNTANT_BEST && dp_account_epsilon(accountant, &charges, run->delta, &answer, &err) != DP_OK))
+        (accountant != DP_ACCOUNTANT_BEST && dp_account_epsilon(accountant, &charges, run->delta, &answer, NULL) != DP_OK))
         return (struct dp_answer){.upper = (double)INFINITY};
     if (accountant == DP_ACCOUNTANT_BEST)
-        assert_int_equal(dp_account_epsilon(accountant, &charges, run->delta, &answer, &err), DP_OK);
+        assert_int_equal(dp_account_epsilon(accountant, &charges, run->delta, &answer, NULL), DP_OK);
     return answer;
 }
 

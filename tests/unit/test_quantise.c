@@ -70,19 +70,18 @@ TEST(values_are_rounded_toward_zero)
 static void write_rows(const char *path, struct dp_writer_options options, size_t rows, double decay)
 {
     struct dp_writer *w;
-    struct dp_err err = {0};
     double *x = calloc(options.cols, sizeof *x);
     options.public_rows = options.force = true;
     seed = 5;
-    assert_int_equal(dp_writer_open(&w, path, &options, &err), 0);
+    assert_int_equal(dp_writer_open(&w, path, &options, NULL), 0);
     for (size_t i = 0; i < rows; i++) {
         for (size_t j = 0; j < options.cols; j++)
             x[j] = (2 * uniform() - 1) * pow((double)j + 1, -decay) * (options.norm == DP_NORM_NONE ? 1e-3 : 1);
-        assert_int_equal(dp_writer_row(w, x, (double)(i % 2), &err), 0);
+        assert_int_equal(dp_writer_row(w, x, (double)(i % 2), NULL), 0);
     }
     json_t *d = json_pack("{s:{s:s, s:[s,s]}}", "label", "kind", "classes", "classes", "no", "yes");
-    assert_int_equal(dp_writer_finish(w, d, &err), 0);
-    assert_int_equal(dp_writer_commit(w, &err), 0);
+    assert_int_equal(dp_writer_finish(w, d, NULL), 0);
+    assert_int_equal(dp_writer_commit(w, NULL), 0);
     json_decref(d);
     free(x);
 }
@@ -90,9 +89,8 @@ static void write_rows(const char *path, struct dp_writer_options options, size_
 static struct dp_dataset *opened(const char *path, enum dp_storage storage)
 {
     struct dp_dataset *d = NULL;
-    struct dp_err err = {0};
-    assert_int_equal(dp_dataset_open(&d, path, &err), 0);
-    assert_int_equal(dp_dataset_verify(d, path, &err), 0);
+    assert_int_equal(dp_dataset_open(&d, path, NULL), 0);
+    assert_int_equal(dp_dataset_verify(d, path, NULL), 0);
     assert_int_equal(d->storage, storage);
     return d;
 }

@@ -207,11 +207,10 @@ static const unsigned char one[DP_LINK_ID] = {5}, two[DP_LINK_ID] = {6};
 
 static enum dp_welcome greets(struct dp_standing *s, const unsigned char *session, int64_t lap, bool seeded)
 {
-    struct dp_err err;
     struct dp_link_header header = {.type = DP_SHARD_FRAME, .lap = lap};
     memcpy(header.run, run, sizeof run);
     memcpy(header.session, session, sizeof header.session);
-    enum dp_welcome welcome = dp_standing_hello(s, &header, seeded, &err);
+    enum dp_welcome welcome = dp_standing_hello(s, &header, seeded, NULL);
     if (welcome == DP_WELCOME_STARTS)
         s->alive = true;
     return welcome;
@@ -321,7 +320,6 @@ TEST(one_without_a_state_joins_anywhere)
 static struct dp_frame *full(enum dp_kind kind)
 {
     struct dp_frame *f;
-    struct dp_err err;
     void *data;
     f = dp_frame_new();
     dp_frame_reset(f, kind);
@@ -329,7 +327,7 @@ static struct dp_frame *full(enum dp_kind kind)
         if (dp_fields[i].type == DP_T_TEXT)
             dp_frame_set_text(f, (enum dp_field)i, "x", 1);
         else if (dp_fields[i].type == DP_T_ARRAY)
-            assert_int_equal(dp_frame_make_array(f, (enum dp_field)i, DP_I64, 1, 1, &data, &err), 0);
+            assert_int_equal(dp_frame_make_array(f, (enum dp_field)i, DP_I64, 1, 1, &data, NULL), 0);
         f->value[i].present = true;
     }
     return f;

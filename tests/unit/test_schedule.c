@@ -8,8 +8,7 @@
 static struct dp_schedule schedule(const char *text)
 {
     struct dp_schedule s;
-    struct dp_err err = {0};
-    assert_int_equal(dp_schedule_parse(&s, "--schedule", text, &err), DP_OK);
+    assert_int_equal(dp_schedule_parse(&s, "--schedule", text, NULL), DP_OK);
     return s;
 }
 

@@ -10,9 +10,8 @@
 static struct dp_charges list_of(const struct dp_charge *charge, size_t count)
 {
     struct dp_charges charges = {0};
-    struct dp_err err = {0};
     for (size_t i = 0; i < count; i++)
-        assert_int_equal(dp_charges_add(&charges, &charge[i].event, charge[i].laps, &err), 0);
+        assert_int_equal(dp_charges_add(&charges, &charge[i].event, charge[i].laps, NULL), 0);
     return charges;
 }
 

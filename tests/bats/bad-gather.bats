@@ -40,7 +40,6 @@ print(answer["kind"], answer["status"])'
 @test "a run does not begin again: no new epsilon for laps that were answered" {
     for options in '' '--checkpoint kept'; do
         rm -rf site.dp/ledger* kept
-        # shellcheck disable=SC2086 # none, or two words
         lied "$AGAIN" "$LEFT | $SITE_ACCOUNT" $options
         refused 5 'the gather begins the run again, and lap 5 of it was answered here: this site answers no lap twice'
         assert_equal "$(cat heard)" 'error 5'

@@ -36,7 +36,6 @@ inline() {
     table 300
     for how in "--row-norm unit" "--row-norm cap" "--row-norm bounds" "--row-norm unit --no-bias" "--basis cosines" "--basis bins" \
         "--basis line" "--basis products --row-norm unit" "--basis products --products 30" "--bad-cells missing"; do
-        # shellcheck disable=SC2086 # words
         both $how
         inline dense.dp > dense
         inline cells.dp > cells

@@ -1,5 +1,4 @@
 # Doors beside the gate: what a private run takes for public, and what is printed beside paid numbers.
-# shellcheck disable=SC2154 # variables of bats
 load helper
 
 setup() {

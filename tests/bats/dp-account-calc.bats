@@ -8,7 +8,6 @@ refuses() {
     run --separate-stderr dp-account "$@"
     assert_equal "$status" "$status_wanted"
     assert_equal "$output" ''
-    # shellcheck disable=SC2154
     assert_equal "$stderr" "$message"
 }
 
@@ -60,9 +59,7 @@ at_most() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a + 0 <= b + 0) }'; }
 # the truth is not below its lower bound: in JSON and in words, rounded down in both
 @test "calculator: a lower bound is rounded down" {
     for options in "-z 1 -r 100/10000 -n 1000" "-z .9 -r .01 -n 1000" "-z .7 -r .004 -n 3000" "-z 1.1 -r .02 -n 900" "-z 2 -r .1 -n 100" "-z .5 -r .001 -n 50000"; do
-        # shellcheck disable=SC2086
         said=$(dp-account epsilon $options -d 1e-5 --explain)
-        # shellcheck disable=SC2086
         json=$(dp-account epsilon $options -d 1e-5 --json)
         /usr/bin/python3 - "$said" "$json" << 'END'
 import json, re, sys
@@ -278,7 +275,6 @@ dp-account epsilon: the run from line 2 on has 3 of its 5 laps, and the answer i
     record 2 run
     dp-cat run > run.json
     for option in "rate .5" "rows 3" "sampler full" "adjacency replace-one" "schedule linear:.2" "count-multiplier 3" visible-batch; do
-        # shellcheck disable=SC2086
         complains 2 "dp-account epsilon: --${option%% *}: the records in run.json say that themselves (a run described by options needs --multiplier and --laps)" \
             dp-account epsilon --delta 1e-5 --$option run.json
     done
@@ -352,7 +348,6 @@ END
     sed -E 's/"epsilon":[0-9.]+/"epsilon":90/' run.json > more.json
     run --separate-stderr dp-account epsilon --delta 1e-5 more.json
     assert_success
-    # shellcheck disable=SC2154
     assert_regex "$stderr" "^$MORE"$'\n''dp-account epsilon: the run from line 2 on states an epsilon of 90, more than the [0-9.]+ that its records cost$'
     run --separate-stderr dp-account epsilon --delta 1e-5 --json more.json
     assert_output --partial '"agrees":false'
@@ -457,24 +452,18 @@ END
     drawn="--sampler repeated --draws 300 --contraction 0.97"
     # draws at rate 1 are one Gaussian, of the sum of their contributions and of the rounding
     s=$(awk 'BEGIN { printf "%.15g", (1 - .97 ^ 300) / .03 + 2 ^ -10 }')
-    # shellcheck disable=SC2086
     same "$(dp-account epsilon -z 20 --delta 1e-5 $drawn)" "$(dp-account epsilon --mechanism output -z "$(awk -v s="$s" 'BEGIN { printf "%.15g", 20 / s }')" --delta 1e-5)"
-    # shellcheck disable=SC2086
     epsilon=$(dp-account epsilon -z 20 --delta 1e-5 --rate 0.01 $drawn)
     echo '{"laps": 1, "sampling": "repeated", "rate": 0.01, "draws": 300, "contraction": 0.97, "queries": [{"noise": "gaussian", "multiplier": 20}]}' > charge
     assert_equal "$(dp-account epsilon --delta 1e-5 charge)" "$epsilon"
-    # shellcheck disable=SC2086
     run dp-account epsilon -z 20 --delta 1e-5 --rate 0.01 --adjacency replace-one --explain $drawn
     assert_line --index 0 "$epsilon"
     assert_line "  1 lap: Gaussian noise of 20 times the sensitivity; on the result of many draws, each a Poisson sample, rate 0.01, 300 draws, contraction 0.97"
-    # shellcheck disable=SC2086
     run dp-account sigma --epsilon 1 --delta 1e-5 --rate 0.01 --json $drawn
     assert_success
     jq -e '.sampler == "repeated" and .draws == 300 and .contraction == 0.97 and .laps == 1 and .charges[0].sampling == "repeated"' <<< "$output"
-    # shellcheck disable=SC2086
     least=$(dp-account epsilon -z "$(jq .multiplier <<< "$output")" --delta 1e-5 --rate 0.01 $drawn)
     awk -v e="$least" 'BEGIN { exit !(e <= 1 && e > .9999) }' || fail "$least"
-    # shellcheck disable=SC2086
     complains 2 "dp-account epsilon: --sampler repeated, --adjacency null-record, --visible-batch: a secret or released state with a repeated sampler has no accountant" \
         dp-account epsilon -z 20 --delta 1e-5 --visible-batch $drawn
     sed 's/gaussian/gamma/' charge > gamma

@@ -522,7 +522,6 @@ EOF
     edited less
     run --separate-stderr $GATE --in edited.frames
     assert_equal "$status" 5
-    # shellcheck disable=SC2154
     [[ $stderr == "dp-account: lap 5 has a noise multiplier of "*", but "*" was planned" ]] || fail "$stderr"
     edited first
     run --separate-stderr $GATE --in edited.frames
@@ -668,7 +667,6 @@ EOF
     for line in 'logistic:1 0.25' 'huber:1 1' 'smooth-hinge:1 1' 'huberised-hinge:1 1' 'softmax:1.41421356238 0.5' \
         'logistic --norm 2 --intercept 1.5 --strong-convexity 0.5:2.5 2.0625' 'huber --loss-width 3:3 1' 'smooth-hinge --loss-width 0.5 --outputs 4:2 2' \
         'softmax --norm 3 --outputs 9:4.24264068712 4.5'; do
-        # shellcheck disable=SC2086 # options
         assert_equal "$(dp-account sensitivity --strong-convexity 0 --loss ${line%:*})" "${line#*:}"
     done
     assert_equal "$(dp-account sensitivity --rows 1000 --laps 100 --strong-convexity 0.01 --loss logistic)" \
@@ -821,7 +819,6 @@ EOF
     # the sum of three Gaussians: the first epoch counts as its third lap, the others are unchanged
     json() { printf '{"laps": 1, "sampling": "none", "queries": [{"noise": "gaussian", "multiplier": %s}]}\n' "$@"; }
     least=$(/usr/bin/python3 -c 'from math import sqrt; [print(2 * sqrt(b / 4)) for b in (1, 2, 4)]')
-    # shellcheck disable=SC2086 # three words
     exact=$(json $least | dp-account epsilon --delta 1e-5)
     report=$(dp-account report l --json | grep -m1 -oE '"epsilon": [0-9.e-]+' | cut -d' ' -f2)
     /usr/bin/python3 -c "import sys; *all, exact = map(float, sys.argv[1:]); sys.exit(any(not exact <= e * 1.000001 or e > exact * 1.012 for e in all))" \

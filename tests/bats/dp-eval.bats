@@ -97,7 +97,6 @@ END
 @test "text or nothing: no frame on standard output, whatever fails" {
     train model train.dp hinge
     for bad in "" "--data test.dp --metrics accurancy" "--dada test.dp" "--data nowhere.dp" "--data test.dp --in nowhere" "--data test.dp train.dp/X.npy"; do
-        # shellcheck disable=SC2086
         dp-eval $bad > out < model 2> said && fail "$bad passes"
         [ ! -s out ] && [ "$(wc -l < said)" = 1 ] || fail "$bad: $(cat out said)"
     done
@@ -110,7 +109,6 @@ END
     complains 2 "dp-eval: unexpected argument 'model'" dp-eval --data test.dp --in model model
     dp-predict model test.dp > one.csv
     for said in "--data test.dp model" "-d test.dp" "-d test.dp -"; do
-        # shellcheck disable=SC2086
         dp-predict $said < model | cmp - one.csv
     done
     complains 2 "dp-predict: expected a model, and a data set or a table (try --help)" dp-predict --data test.dp model test.dp
@@ -416,9 +414,7 @@ table() {
     train model all.dp logistic 2> /dev/null
     local measures="accuracy,auc,logloss,confusion,majority,precision,recall,f1,brier,calibration,roc,objective" more
     for more in "" "--threshold 0.3"; do
-        # shellcheck disable=SC2086
         dp-eval --data t.dp --metrics $measures $more -f json -l -i model 2> said > t
-        # shellcheck disable=SC2086
         dp-eval --data labelled.dp --metrics $measures $more -f json -l -i model > labelled
         assert_equal "$(cat t)" "$(cat labelled)"
         assert_equal "$(cat said)" "dp-eval: warning: 1200 of 3000 rows have no label, and are left out"

@@ -293,7 +293,6 @@ PYTHON
         echo '{"header": true, "delimiter": ";", "decimal": "'$decimal'", "missing": ["NA"], "columns": [{"name": "amount", "type": "numeric", "bounds": [-10, 2000], "fill": 300, "indicator": true,
             "missing": ["?"]}, {"name": "city", "type": "categorical", "categories": ["paris", ["rome", "roma"]]}, {"name": "ill", "type": "label", "classes": ["no", "yes"]}]}' > cells.json
         for bad in '' '--bad-cells missing'; do
-            # shellcheck disable=SC2086 # two words or none
             dp-import csv -s cells.json $bad --force -q -o cells.dp cells.train
             train cells logistic
             table=$([ $decimal = . ] && echo points || echo commas)

@@ -61,7 +61,6 @@ printed() { dpline fit small.dp --print -q "$@" | tr -s ' \n' ' '; }
     complains 2 "dpline fit: -o: people.csv is read by this command, and would be replaced" dpline fit people.csv --label x -o people.csv
     complains 2 "dpline fit: --class-weights: a number for each class, got '1'" dpline fit people.csv --label x --class-weights 1
     for known in "--classes no,yes" "--label x=yes"; do
-        # shellcheck disable=SC2086 # words
         complains 2 "dpline fit: --class-weights: one for each class, in the order of their names" \
             dpline fit people.csv --label x $known --class-weights 1,1,1
     done
@@ -145,7 +144,6 @@ hospital() {
     for run in "" --unpaid-schema --linear; do
         for folder in a b; do
             rm -rf $folder && mkdir $folder && cp once.csv $folder/patients.csv
-            # shellcheck disable=SC2086 # a word or nothing
             (cd $folder && dpline fit patients.csv --label readmitted --row-is-person --epsilon 1 --seed 7 --no-ledger -q $run)
             dp-predict --scores $folder/patients.model $folder/patients-test.dp > $folder/scores
         done
@@ -195,7 +193,6 @@ hospital() {
         rm -rf t.* t-test.dp
         cp table t.csv
         [[ $options = *--label* ]] || cp schema t.json
-        # shellcheck disable=SC2086 # words
         PATH=$PWD/bin:$PATH strace -f -qq -o trace -e trace=open,openat fit.sh t.csv --epsilon "$epsilon" --delta 1e-4 $options -q --no-registry
         reads=$(grep -c '"t.csv"' trace)
         [ "$reads" -le 2 ] || fail "$run: $reads"
@@ -380,7 +377,6 @@ accuracy() { dp-eval --last --metrics "${3:-accuracy}" --data "$1" --in "$2" | t
 
 @test "fit: the budget of each run is spent, never more, whatever epsilon, delta and adjacency" {
     for more in '--epsilon 0.1' '--epsilon 0.5' '--epsilon 2 --delta 1e-3' '--epsilon 7 --delta 1e-7' '--epsilon 0.3 --adjacency replace-one'; do
-        # shellcheck disable=SC2086 # options
         dpline fit small.dp $more --seed 1 -q --no-ledger -o model
         set -- $more
         above "$2" "$(dp-info --get epsilon model)"

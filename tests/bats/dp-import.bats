@@ -1111,10 +1111,8 @@ dp-import: every row is divided by 1.73205, the largest norm that the bounds per
 dp-import: one row is taken for one person
 dp-import: the population is t.csv"
     for how in "" "--row-norm unit --no-bias" "--row-norm cap" "--population ours"; do
-        # shellcheck disable=SC2086
         dp-import csv t.csv --schema s.json --out rows -q $how
         rm -rf t.dp
-        # shellcheck disable=SC2086
         dp-import csv t.csv --schema s.json -o t.dp -q $how
         dp-loop -q --laps 1 --exec processes -- 'dp-sample --data t.dp --mode full --inline | tee raw |
             dp-grad --loss squared --lambda 0 --non-private | dp-account --non-private | dp-step --step 1' > /dev/null

@@ -314,7 +314,6 @@ laps = [dict(lap, lap=n) for n in [1] + [2**k + 1 for k in range(40)]]
 open("at-laps.frames", "wb").write(b"".join(map(msgpack.packb, [hello, *laps, end])))'
     for method in "--armijo 1e-3 --beta 0.99 --epsilon 1e-4" "--armijo 1e-3 --beta 0.99 --noise gaussian --rho 1e-8" \
         "--method noisy-max --epsilon 1e-4"; do
-        # shellcheck disable=SC2086 # options
         dp-linesearch --data two.dp $method -m 1000 -C 1 -s 1e-3 --in at-laps.frames > chosen.frames
         python '
 choices = {lap["lap"]: lap["choice"][0, 0] for lap in frames.laps("chosen.frames")}

@@ -194,9 +194,7 @@ numpy.savetxt("xor.csv", numpy.column_stack([x, (x[:, 0] * x[:, 1] > 0)]), delim
     local net='6; fc 5 tanh; fc 1'
     search() { dpline blsgd --data two.dp --network "$net" --epsilon 3 --epochs 4 --seed 1 -q -o "$@"; }
     for policy in '' '--policy on-failure --clip-decay 0.05' '--policy adaptive' '--noise gaussian'; do
-        # shellcheck disable=SC2086 # options
         search fused.model --exec fused $policy
-        # shellcheck disable=SC2086
         search processes.model --exec processes --threads 3 $policy
         cmp fused.model processes.model
     done

@@ -206,14 +206,10 @@ END
 @test "rows that arrive get the lines that those of a data set get" {
     arrivals
     for options in "" "--scores" "--probability --scores" "--no-header"; do
-        # shellcheck disable=SC2086
         dp-predict model t.dp $options > expected
-        # shellcheck disable=SC2086
         dp-predict model --rows rows $options > out
         cmp expected out
-        # shellcheck disable=SC2086
         dp-predict model $options --rows - < rows | cmp - expected
-        # shellcheck disable=SC2086
         dp-predict $options --rows rows < model | cmp - expected
     done
     [ "$(wc -l < expected)" = 300 ]
@@ -226,9 +222,7 @@ END
     dp-import csv t.csv --schema s.json -o null.dp -q
     dp-import csv t.csv --schema s.json --out null -q
     for options in "" "--probability --scores"; do
-        # shellcheck disable=SC2086
         dp-predict model null.dp $options > expected 2> said
-        # shellcheck disable=SC2086
         dp-predict model --rows null $options > out
         cmp expected out
         assert_equal "$(grep -nvE '[a-z0-9]' out | cut -d : -f 1 | xargs)" '5 6 7 8 9'

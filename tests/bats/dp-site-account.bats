@@ -17,7 +17,6 @@ GATE='dp-account --epsilon 50 --delta 1e-5 --no-ledger --allow-seeded | dp-step'
 
 # gathered LEFT RIGHT [dp-gather options] [dp-loop options]: a run on K sites
 gathered() {
-    # shellcheck disable=SC2086
     dp-loop --laps $LAPS -q -o model ${4:-} -- "dp-gather --workers $K ${3:-} --local '$LEFT | $1' | $2" > stream
 }
 

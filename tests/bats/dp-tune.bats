@@ -86,7 +86,6 @@ nothing_left() { assert_equal "$(ls rooms)" ''; }
         epsilon=$(dp-info --get epsilon model)
         # ten runs that have begun one epoch each, or two
         charge='{"laps": %d, "sampling": "none", "queries": [{"noise": "gaussian", "multiplier": %d}]}\n'
-        # shellcheck disable=SC2059
         expected=$(printf "$charge$charge" $((10 * (laps + 1) / 2)) 30 10 5 | dp-account epsilon --delta 1e-5)
         awk -v a="$epsilon" -v b="$expected" 'BEGIN { exit !(a <= b && a > b * 0.9999) }' || fail "$epsilon, expected $expected"
         dp-account verify train.dp
@@ -115,7 +114,6 @@ nothing_left() { assert_equal "$(ls rooms)" ''; }
 }
 
 @test "a seeded choice is the same again, whichever way its runs run, and is marked" {
-    # shellcheck disable=SC2016
     seeded='--allow-seeded --trial {trial}'
     tune --trials poisson:3 --seed 5 -o one "$(run_of 3 "$seeded" '--seed {seed} --exec fused')" 2> said
     tune --trials poisson:3 --seed 5 -o two "$(run_of 3 "$seeded" '--seed {seed} --exec processes')" 2>> said

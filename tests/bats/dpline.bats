@@ -3,7 +3,6 @@ load helper
 
 @test "dpline lists the pipelines and the commands, each with its summary" {
     for form in '' help --help -h; do
-        # shellcheck disable=SC2086 # perhaps no word
         run dpline $form
         assert_success
         assert_line --regexp '^  scd +Train a linear model by private stochastic dual coordinate descent \(DP-SCD\)\.$'

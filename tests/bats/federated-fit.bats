@@ -176,7 +176,6 @@ END
     }
     gate 9 30 > /dev/null
     for less in '8.9 30' '9 29'; do
-        # shellcheck disable=SC2086 # two words
         run gate $less
         assert_failure 5
         assert_output --regexp 'dp-account: .*promised'
@@ -186,7 +185,6 @@ END
 @test "missing and bad options" {
     small_data 300
     gate="--workers 3 --rows 900 --at tcp://127.0.0.1:5" site="--shard 2/3 --rows 900 --at tcp://127.0.0.1:5"
-    # shellcheck disable=SC2086 # several words
     {
         complains 2 "federated-fit.sh: --cols is required: the columns of each site's data set, as dp-info --get cols DATA prints them" federated-fit.sh $gate --no-ledger
     complains 2 "federated-fit.sh: --ledger is required: the gate has no data set with a ledger, and without one the sites would pay for nothing (--no-ledger goes without)" federated-fit.sh $gate --cols 5
@@ -199,7 +197,6 @@ END
     divided
     sed -n 1,500p table | dp-import csv -q --schema schema.json --population north --split .5 --seed 2 -o again.dp --test again-test.dp -
     site="--shard 1/3 --rows 540 --at ipc://meet/gate --data north.dp" both="--to-sites -o m"
-    # shellcheck disable=SC2086 # several words
     {
         complains 1 "dp-fit: 60 rows are too few to hide one of them: for 2 classes there must be 100" \
             federated-fit.sh ${site/north/south} $both --test south-test.dp --pay 1 --own

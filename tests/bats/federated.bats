@@ -91,7 +91,6 @@ teardown() {
     three_sites
     for how in '' --distributed-noise; do
         rm -rf ./*.dp/ledger* gate.ledger* "$DPLINE_REGISTRY"
-        # shellcheck disable=SC2086 # none, or an option
         begin_with_ledgers $how
         done_all
         for ledger in gate.ledger north.dp/ledger east.dp/ledger south.dp/ledger; do
@@ -182,7 +181,6 @@ assert_line_of() { grep -qFx "$2" "$1" || fail "$(cat "$1")"; }
     options="--seed 1 --batch 10 --epochs 10 --on-lost wait" # 900 laps
     # the last lap that the eastern site has answered
     lap() { find kept.east -name 'stage-*' -printf '%f\n' 2> /dev/null | sed -n 's/.*\.lap-\([0-9]*\)$/\1/p' | sort -n | tail -n 1; }
-    # shellcheck disable=SC2086 # options
     {
         RUNNING=()
         begin_site north 1 federated-scd.sh $options --checkpoint kept.north

@@ -68,7 +68,6 @@ sentences() {
     dpline fit "$name.dp" --epsilon 1 --no-ledger --no-registry > fit.out 2> fit.err
     grep -qF 'the model is in own?[2J?.model' fit.err
     shown fit.out
-    # shellcheck disable=SC2016 # bash expands it
     for command in 'fit "$name.csv"' 'fit "$name.dp" --label x' 'fit "$name.dp"' 'dp-sgd --data "$name.dp" --epochs "$name"' 'scd --data "$name"'; do
         run bash -c "dpline $command"
         assert_failure
@@ -84,7 +83,6 @@ dp-info --curves --svg t.model|dp-predict t.model new.csv|dp-predict -p -s t.mod
 dp-eval --data t-test.dp --metrics accuracy,confusion --last --in t.model|dp-export --to json t.model|dp-export --to csv t.model
 dp-export --to sql t.model|dp-export --to c t.model|dp-export --to liblinear t.model|dp-export --to pmml t.model|dp-export --to onnx t.model
 dp-account report --json t.dp|dp-account certify -m t.model t.dp/ledger|dpline fit t.dp --print --label y|dp-step < t.model'
-# shellcheck disable=SC2016 # the command expands it
 ERRORS='dp-predict t.model bad.csv|dp-predict t.model wide.csv|dp-predict -K "none$(printf "\\033[2J")" t.model new.csv|dp-import csv --schema t.json -o w.dp bad.csv
 dp-import csv --infer-schema w.json wide.csv|dp-export --to csv t.model|dp-predict "$(printf "\\033[2J")" new.csv'
 

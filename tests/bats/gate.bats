@@ -405,7 +405,6 @@ along() { dp-account epsilon --laps "$1" --delta 1e-5 --rate 0.2 "${@:2}"; }
     while IFS='|' read -r laps last step noise budget calculator; do
         dp-loop --laps "$laps" --seed 1 -- "${child/ --clip 1/ --clip 1 $step} | dp-noise $noise |
             dp-account --epsilon $budget --delta 1e-5 --allow-seeded | dp-step --step 0.1" > stream 2> said || assert_equal $? 3
-        # shellcheck disable=SC2086 # options
         {
             dp-cat --kind lap stream | sed -n 's/.*"epsilon":\([0-9.e-]*\).*/\1/p' > stated
             assert_equal "$(wc -l < stated)" "$last"

@@ -169,7 +169,6 @@ END
     mkdir now
     while IFS='@' read -r name seed how gate before after; do
         gate=${gate/--as-published/} # which the gate had while 0.2 was made: the weights are those that its noise makes
-        # shellcheck disable=SC2086 # words
         dp-loop -q --seed $seed $how -o now/$name -- \
             "$(sed 's/| tee [a-z]* //' <<< "$before") | dp-account $gate --delta 1e-6 --allow-seeded --no-ledger | $after" < /dev/null > /dev/null 2> said || [ $? = 3 ] || fail "$name: $(cat said)"
         [ ! -e weights/$name ] || cp weights/$name $name

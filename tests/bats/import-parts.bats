@@ -51,12 +51,9 @@ parts() {
     schema
     table
     for storage in '--storage dense' '--storage csr' '--quantise --skip-bad 3'; do
-        # shellcheck disable=SC2086 # options
         import $storage --split .8 -t one.test -o one.dp t.csv
         for n in 1 2 5 31; do
-            # shellcheck disable=SC2086
             parts $n $storage
-            # shellcheck disable=SC2086
             import $storage --split .8 -t two.test --join $n -o two.dp t.csv
             same one.dp two.dp
             same one.test two.test

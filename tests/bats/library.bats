@@ -14,7 +14,6 @@ install_library() {
 # program NAME: examples/library/NAME.c against the installed copy, in C (NAME), C++ (NAME-cc) and linked statically (NAME-static)
 program() {
     local source=$ROOT/examples/library/$1.c warnings='-Wall -Wextra -Wpedantic -Werror'
-    # shellcheck disable=SC2046,SC2086
     {
         cc -std=c11 $warnings "$source" $(pkg-config --cflags --libs dpline) -lm -o "$1"
         c++ -std=c++17 $warnings -Wno-missing-field-initializers -x c++ "$source" -x none $(pkg-config --cflags --libs dpline) -lm -o "$1-cc"
@@ -43,7 +42,6 @@ program() {
     install_library
     for header in stage/opt/dpline/include/dpline/*.h; do
         echo "#include <dpline/${header##*/}>" > one.c
-        # shellcheck disable=SC2046
         {
             cc -std=c11 -Wall -Wextra -Wpedantic -Wconversion -Wstrict-prototypes -Werror $(pkg-config --cflags dpline) -fsyntax-only one.c
             c++ -std=c++17 -Wall -Wextra -Wpedantic -Werror $(pkg-config --cflags dpline) -fsyntax-only -x c++ one.c
@@ -106,7 +104,6 @@ program() {
     # it keeps no state, so a run may have checkpoints; one that might keep state is refused there
     dp-loop --laps 4 --seed 3 -q --checkpoint state -o model.own -- "$(child './own-grad --clip 0.5')" > stream.own
     sed '/ephemeral/d' "$ROOT/examples/library/own-grad.c" > keeps.c
-    # shellcheck disable=SC2046
     cc keeps.c $(pkg-config --cflags --libs dpline) -lm -o keeps
     complains 2 'own-grad: this stage keeps a state that no checkpoint holds: run without --checkpoint' \
         dp-loop --laps 4 --seed 3 -q --checkpoint state -- "$(child './keeps --clip 0.5')"
@@ -174,7 +171,6 @@ int main(int argc, char **argv)
     return dpline_stage_main(&tell, argc, argv);
 }
 END
-    # shellcheck disable=SC2046
     cc tell.c $(pkg-config --cflags --libs dpline) -o tell
     child='dp-sample --data small.dp --rate 0.2 | dp-grad --data small.dp --loss logistic --clip 1 | dp-noise -z 4 | dp-account -e 5 -d 1e-5 --no-ledger | dp-step --step 1'
     dp-loop --laps 3 -q -- "$child" > three
@@ -198,7 +194,6 @@ END
     assert_success
     mv stage moved
     for p in 'moved/usr/bin/dpline scd' moved/usr/share/dpline/pipelines/scd.sh; do
-        # shellcheck disable=SC2086 # a command of two words
         PATH=/usr/bin:/bin run $p --data small.dp --epochs 1 -o model
         assert_success
     done

@@ -98,7 +98,6 @@ EOF
         complains 2 "dp-linesearch: --tries: must be between 1 and 10000, got 10001" $p.sh --data small.dp --tries 10001 --multiplier 9 --search-epsilon 0.1 --seed 1
         complains 2 "$p.sh: --policy: must be one of none|on-failure|adaptive, got 'often'" $p.sh --data small.dp --policy often --multiplier 9 --search-epsilon 0.1 --seed 1
         for dear in "--multiplier 0.01" "--search-epsilon 100"; do
-            # shellcheck disable=SC2086 # an option and its value
             run $p.sh --data small.dp --seed 1 -o model $dear
             assert_failure 3
             assert_output --regexp "^dp-loop: the budget of epsilon = 1 does not pay for one lap of each kind; epsilon = [0-9.]+ would$"
@@ -139,7 +138,6 @@ calculate() { awk "BEGIN { OFMT = \"%.6g\"; print ($1) }"; }
 
 @test "bassily.sh learns, with and without strong convexity, and spends its budget to the last lap" {
     for more in "" "--lambda 1e-3"; do
-        # shellcheck disable=SC2086 # options
         bassily.sh -q --data small.dp --epsilon 2 --seed 1 $more -o model
         above "$(accuracy test.dp model)" 0.9
         assert_equal "$(dp-info --get lap model) $(dp-info --get method model)" "400 gradient"
@@ -230,7 +228,6 @@ drawn() { rrpsgd.sh --data small.dp --multiplier 1 --print "$@" 2>&1 | sed -n 's
 @test "rrpsgd.sh: steps and laps that are not, and a run that goes on" {
     seq 6 > b
     short='--data small.dp --batch 1000 --epochs 3'
-    # shellcheck disable=SC2086 # options
     {
         complains 2 "rrpsgd.sh: --schedule: needs --smoothness, by which the number of laps is drawn" rrpsgd.sh $short --schedule b
         complains 2 "rrpsgd.sh: --schedule: must be constant or a file, got 'sqrt:1:1'" rrpsgd.sh $short --schedule sqrt:1:1

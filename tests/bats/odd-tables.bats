@@ -142,7 +142,6 @@ dp-import: warning: line 305, the last one, is a total, so it is skipped"
     { printf 'Report of ward 7\nprinted 2024-03-01,page 1\n\n' && cat plain.csv; } > odd.csv
     said="dp-import: odd.csv: line 1 has no column 'y', but line 4 has: --skip-lines 3 begins there"
     for options in '' '--private-schema 1 --no-ledger'; do
-        # shellcheck disable=SC2086
         complains 1 "$said" dp-import csv --infer-schema x.json --label y $options odd.csv
     done
     complains 2 "dp-import: --label: plain.csv has no column 'yes', only id, age, place, note, y" \

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # "These people" are these people: spending on a population is found wherever its data sets are.
-# shellcheck disable=SC2012,SC2030,SC2031,SC2154 # lists of one directory; variables of bats; each test is a subshell
 load helper
 
 prepare() {
@@ -222,7 +221,6 @@ runs() { grep -c '"kind":"open"' "$1"; }
     pay people.dp 0.5
     pay people.dp 0.25 --ledger other.ledger
     for what in people.dp 'other.ledger --data people.dp' 'other.ledger --data people.csv'; do
-        # shellcheck disable=SC2086 # options
         assert_regex "$(spent $what)" '^by all runs on these people: epsilon 0\.75 at delta 2e-06, by 2 runs and 2 laps in 2 ledgers; epsilon 0\.[0-9]* at delta 1e-06 if all of them were planned before the first$'
     done
     run dp-account budget --after-runs --epsilon 2 --delta 1e-5 people.dp

@@ -148,7 +148,6 @@ visits() {
     # with the schema: nothing else is said of persons, and it is their number that chooses the run
     rm -r visits.dp visits-test.dp visits.model
     for other in --row-is-person "--person visit"; do
-        # shellcheck disable=SC2086 # one word or two
         run dpline fit visits.csv $other
         assert_failure 2
         assert_line "dp-import: ${other% visit}: visits.json says whose a row is by column 'mrn'"

@@ -168,7 +168,6 @@ END
 
 @test "the last line of a run says what it has cost and where the model is, unless -q" {
     small='--data small.dp --epochs 1 --batch 1000'
-    # shellcheck disable=SC2086
     {
         said=$(scd.sh $small -o model 2>&1)
         assert_regex "$said" '^scd.sh: epsilon (1|0.9999[0-9]*), delta 1e-05; one row is taken for one person; 2 laps; the model is in model$'
@@ -390,7 +389,6 @@ os.execvp(sys.argv[1], sys.argv[1:])' scd.sh --data small.dp --epochs 5000 --exe
 
 @test "with standard input or standard error closed a script does the same" {
     for p in "scd.sh --data" "dpline fit"; do
-        # shellcheck disable=SC2086 # words
         {
             $p small.dp --no-ledger --no-registry --seed 1 -o model
             $p small.dp --no-ledger --no-registry --seed 1 -o closed 2>&-

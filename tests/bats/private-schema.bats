@@ -273,7 +273,6 @@ labels() { jq -c '.columns[] | select(.type == "label") | [.classes, .unknown, .
     awk 'BEGIN { print "patient_id,age,job,ill"; for (i = 0; i < 3000; i++) print i "," 20 + i % 50 "," (i % 3 ? "cook" : "smith") "," (i % 4 ? "no" : "yes") }' > t.csv
     for how in "--without patient_id,job" "--columns age"; do
         for paid in "--private-schema 0.5 --no-ledger --noise-seed 2" ""; do
-            # shellcheck disable=SC2086 # words
             dp-import t.csv --infer-schema s.json -f $paid $how 2> said
             assert_equal "$(jq -c '[.columns[].type]' s.json)" '["ignore","numeric","ignore","label"]'
             grep -qx "dp-import: column 'job' is left out: so the options say" said
@@ -286,7 +285,6 @@ labels() { jq -c '.columns[] | select(.type == "label") | [.classes, .unknown, .
 @test "a label is a number or classes: a guess is said, and an option decides" {
     awk 'BEGIN { print "age,visits"; for (i = 0; i < 3000; i++) print 20 + i % 50 "," (i % 10 == 0 ? "" : i % 3 ? 0 : i % 9 ? "1.0" : 1) }' > t.csv
     for paid in "--private-schema 1 --no-ledger --noise-seed 2" ""; do
-        # shellcheck disable=SC2086 # words
         propose() { dp-import t.csv --infer-schema s.json $paid -f "$@" 2> said; }
         propose
         grep -qx "dp-import: column 'visits' is taken for classes, a guess: --number takes it for a number" said
@@ -310,7 +308,6 @@ labels() { jq -c '.columns[] | select(.type == "label") | [.classes, .unknown, .
     awk 'BEGIN { srand(3); split("Y Yes y yes N No n no", a, " "); split("F Female M male", b, " "); print "age,sex,out"
         for (i = 0; i < 8000; i++) print 20 + i % 50 "," b[1 + int(4 * rand())] "," a[1 + i % 8] }' > t.csv
     for how in "--private-schema 1 --no-ledger --row-is-person" ""; do
-        # shellcheck disable=SC2086 # words
         dp-import t.csv --infer-schema s.json -f --label out --no-registry $how 2> said
         jq -ec '.columns[2].classes == [["N", "n", "No", "no"], ["Y", "y", "Yes", "yes"]]' s.json
         jq -ec '.columns[1].categories == ["F", "Female", "M", "male"]' s.json
@@ -324,7 +321,6 @@ labels() { jq -c '.columns[] | select(.type == "label") | [.classes, .unknown, .
     awk 'BEGIN { print "age,visits"; split("4200 750 180 32 25 10 11 11 5 1", n, " ")
         for (k = 1; k <= 10; k++) for (i = 0; i < n[k]; i++) print 20 + (i + 5 * k) % 60 "," k - 1 }' > t.csv
     for how in "3 --noise-seed 1" "3 --noise-seed 2" "0.4 --noise-seed 3" "0.1 --noise-seed 4"; do
-        # shellcheck disable=SC2086 # words
         dp-import t.csv --infer-schema s.json -f --label visits --private-schema $how --no-ledger --no-registry 2> said
         grep -qx "dp-import: column 'visits' is taken for a number, a guess: --classes A,B,... takes it for classes" said
         jq -ec '.columns[1] | .classes == null and .bounds[0] == 0 and .bounds[1] >= 4' s.json
@@ -850,11 +846,9 @@ PYTHON
     dp-import people.csv --infer-schema people.json -q
     mkdir there.dp
     for to in "-o there.dp" "-o people.dp --split 0.5 --test there.dp"; do
-        # shellcheck disable=SC2086 # words
         run dp-import people.csv -s people.json --basis cosines --private-knots 0.5 -q $to
         assert_failure 1
         assert_output "dp-import: there.dp exists (--force replaces it)"
-        # shellcheck disable=SC2086
         run dp-import people.csv -s people.json --basis cosines --private-knots 0.5 -q --force $to
         assert_failure 1
         assert_output "dp-import: there.dp is not a data set: it will not be replaced"

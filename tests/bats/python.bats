@@ -332,7 +332,6 @@ X = np.random.default_rng(1).uniform(size=(600, 3)) # 0.995, deviation 0.002
 assert cross_val_score(dpline.DPClassifier(5, bounds=(0, 1), classes=[False, True]), X, X[:, 0] > X[:, 1], cv=3).mean() > 0.8
 END
     timeout -k 2 300 /usr/bin/python3 check.py > out 2> err || fail "$(tail -n 5 err)"
-    # shellcheck disable=SC2046 # four words
     [ "$(sklearn_version)" != 1.2.1 ] || assert_equal "$(echo $(cat out))" '22 5 19 6 44 6 40 6'
     # and README.md has each of them with its number of rows
     [ "$(sklearn_version)" != 1.2.1 ] || diff table <(grep '^| `check_' "$ROOT/examples/python/README.md")

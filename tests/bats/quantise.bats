@@ -43,11 +43,9 @@ same() {
     narrow two classification --rows 600 --cols 40 --seed 3
     narrow four classification --rows 600 --cols 40 --classes 4 --seed 4
     for what in "two hinge parallel" "two logistic sequential" "four logistic threads" "four softmax gradient-clip" "two hinge search"; do
-        # shellcheck disable=SC2086 # words
         same $what
         mv narrow expected
         for isa in $(instructions); do
-            # shellcheck disable=SC2086
             DPLINE_ISA=$isa same $what
             cmp narrow expected
         done

@@ -49,7 +49,6 @@ END
 "München",21,"yes"
 "Köln",22,"yes"'
     for how in "MARKED=1 LC_ALL=C" "MARKED=1 LC_ALL=C.UTF-8" "LATIN=1 LC_ALL=C.UTF-8" "LATIN=1 LC_ALL=C"; do
-        # shellcheck disable=SC2086 # words
         env $how timeout -k 2 120 Rscript --vanilla letters.R > out 2>&1 || fail "$how: $(cat out)"
         sed -n 1,3p who.csv | cmp - expected
     done

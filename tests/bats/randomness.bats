@@ -35,7 +35,6 @@ END
     token
     at_laps token.frames
     for mode in "--rate 0.5" "--rate 0.5 --mode fixed" "--rate 1 --mode shuffle"; do
-        # shellcheck disable=SC2086 # options
         dp-sample --data small.dp $mode < at-laps.frames > out.frames
         differ rows out.frames
     done

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # The page of dp-account report: what it says, and that it loads nothing and shows what was asked for.
-# shellcheck disable=SC2030,SC2031 # each test is a subshell
 load helper
 
 prepare() {

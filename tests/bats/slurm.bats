@@ -45,10 +45,8 @@ END
     mkdir shared
     for pipeline in scd sgd; do
         options="--epochs 4 --batch 50 --epsilon 5 --seed 1"
-        # shellcheck disable=SC2086 # options
         within 120 slurm.sh --workers 3 --data small.dp --shared shared --pipeline federated-$pipeline $options -o model
         assert_success
-        # shellcheck disable=SC2086
         ${pipeline/sgd/dp-sgd}.sh --data small.dp $options -q -o one
         cmp model one
         assert_equal "$(ls -A shared)" ''

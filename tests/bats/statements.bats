@@ -13,7 +13,6 @@ teardown() {
 noisy() { echo "dp-sample --data small.dp --mode full | dp-grad --data small.dp --loss logistic --clip 1 | dp-noise -z ${1:-10}"; }
 # train LAPS MODEL [MULTIPLIER [GATE [STEP [LOOP]]]]: a run on small.dp, its stream in MODEL.run
 train() {
-    # shellcheck disable=SC2086
     timeout 100 dp-loop --laps "$1" -q -o "$2" ${6:-} -- "$(noisy "${3:-10}") | dp-account --epsilon 500 --delta 1e-5 --allow-weak ${4:-} | dp-step --step 1 ${5:-}" > "$2.run"
 }
 # stated MODEL FILTER: of its certificate

@@ -252,13 +252,11 @@ two_machines() {
     small_data 400
     token
     sample="dp-sample --data small.dp --mode full --inline --in token.frames --out"
-    # shellcheck disable=SC2086 # a command
     run on site timeout 10 $sample '>tcp://10.77.0.1:5555' --insecure-plaintext
     assert_equal "$status" 5
     dp-key forget keys/gate site
     become gate dp-cat --frames --keys keys/gate '@tcp://*:5555' > arrived.frames 2> said.gate 3>&- &
     reader=$!
-    # shellcheck disable=SC2086
     run on site timeout 20 $sample '>tcp://10.77.0.1:5555' --keys keys/site --patience 2
     [ "$status" != 0 ] || fail "it got through"
     kill "$reader" || fail "the reader has ended: $(cat said.gate)"

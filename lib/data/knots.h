@@ -44,7 +44,8 @@ void dp_knots_merge(struct dp_knots *knots, size_t cells);
  * towards even ones where the noise hides the rows. Cumulative sums of the counts are made ascending by least squares.
  *   cosines, hats  knot k is where the sums reach k / m of the last sum, with m = 16 intervals for cosines and 8 for hats. If
  *                  two or more knots would be in one cell, the cell has one knot, at its end: all its rows may have the same
- *                  number
+ *                  number. The sums of cosines first get a fifth of the last sum more, evenly along the bounds: a number x has
+ *                  0.2 (x - low) / (high - low) of it below x
  *   bins           m = √(rows / noise), from 4 to 16. A cell that has more than 1 / m of the rows, and more than 2 noise, is a
  *                  bin; then the same for the rows and the bins that are left. The other bins are as many cells as have their
  *                  part of the rows that are left, and 4 noise. Bins have parts (data/basis.h): the same with 64 for m, and

@@ -62,6 +62,8 @@ def knots(low, high, kind, noise, counts):
         return None
     if kind == "bins":
         return [low] + bins(low, high, edge, np.diff(f), 4 * noise) + [high]
+    if kind == "cosines":
+        f += 0.2 * f[-1] * (edge - low) / (high - low)
     out = [low]
     for i in range(CELLS):
         levels = [k for k in range(1, m) if f[i] < k / m * f[-1] <= f[i + 1]]

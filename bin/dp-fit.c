@@ -311,7 +311,7 @@ static struct fit_options stated_options(const struct options *o, const struct l
 static int fit(const struct dp_dataset *d, const char *path, const struct options *o, struct dp_err *err)
 {
     const struct dp_fit_facts facts = facts_of(d, o);
-    char whole[40], adjacency[20], exec[20], seed[24];
+    char adjacency[20], exec[20], seed[24];
     struct dp_fit chosen;
     size_t products;
     struct options budget = *o;
@@ -339,7 +339,7 @@ static int fit(const struct dp_dataset *d, const char *path, const struct option
     if (d != NULL && !o->quiet)
         suggest_features(d, path);
     struct fit_options stated = more;
-    stated.epsilon = dp_number_print(o->epsilon, whole, sizeof whole);
+    stated.epsilon = DP_NUMBER(o->epsilon);
     stated.delta = left.all;
     if (!o->quiet && chosen.reach < LITTLE_REACH)
         fprintf(stderr, "%s: warning: epsilon %s is small for so few %s: the model may be hardly better than %s\n",

@@ -277,8 +277,7 @@ static void tell_column(const json_t *column, bool paid, bool quiet)
     const char *name = json_string_value(json_object_get(column, "name")),
                *type = json_string_value(json_object_get(column, "type"));
     const char *note = json_string_value(json_object_get(column, "note"));
-    char shown[DP_TEXT_SHOWN];
-    dp_text_show(name, strlen(name), shown);
+    const char *shown = DP_SHOWN(name);
     const bool ignored = strcmp(type, "ignore") == 0;
     if (note != NULL)
         fprintf(stderr, "dp-import: column '%s'%s: %s\n", shown, ignored ? " is left out" : "", note);
@@ -351,22 +350,21 @@ static void tell_twins(const json_t *column, const char *what)
 {
     const json_t *list = json_object_get(column, what);
     const char *name = json_string_value(json_object_get(column, "name"));
-    char shown[DP_TEXT_SHOWN], one[DP_TEXT_SHOWN], other[DP_TEXT_SHOWN];
-    dp_text_show(name, strlen(name), shown);
+    const char *shown = DP_SHOWN(name);
     for (size_t k = 0; k < json_array_size(list); k++) {
         const json_t *same = json_array_get(list, k);
         const char *a = class_of(list, k), *last = json_string_value(json_array_get(same, json_array_size(same) - 1));
         if (last != NULL && stands_for(a, last))
             fprintf(stderr,
                     "dp-import: column '%s': '%s' and '%s' are taken for one of its %s, a guess, which the schema decides\n",
-                    shown, dp_text_show(a, strlen(a), one), dp_text_show(last, strlen(last), other), what);
+                    shown, DP_SHOWN(a), DP_SHOWN(last), what);
         for (size_t i = 0; i < json_array_size(list); i++) {
             const char *b = class_of(list, i);
             if (stands_for(a, b))
                 fprintf(stderr,
                         "dp-import: column '%s': '%s' and '%s' are taken for two %s, a guess: [\"%s\", \"%s\"] in the "
                         "schema's \"%s\" makes them one\n",
-                        shown, dp_text_show(a, strlen(a), one), dp_text_show(b, strlen(b), other), what, one, other, what);
+                        shown, DP_SHOWN(a), DP_SHOWN(b), what, DP_SHOWN(a), DP_SHOWN(b), what);
         }
     }
 }
@@ -376,10 +374,9 @@ static void tell_guess(const json_t *label)
 {
     const json_t *classes = json_object_get(label, "classes");
     const char *name = json_string_value(json_object_get(label, "name"));
-    char shown[DP_TEXT_SHOWN];
     double value;
     size_t numbers = 0;
-    dp_text_show(name, strlen(name), shown);
+    const char *shown = DP_SHOWN(name);
     for (size_t k = 0; k < json_array_size(classes); k++)
         numbers += dp_number_real(class_of(classes, k), &value);
     if (classes == NULL)
@@ -577,7 +574,7 @@ static const char *plural(size_t count)
 /* Prints how rows were scaled: the meaning of a model's coefficients depends on it. */
 static void summarise_rows(const struct dp_import *i)
 {
-    char number[32], shown[DP_TEXT_SHOWN];
+    char number[32];
     if (i->plan.features_name[0] != '\0')
         fprintf(stderr, "dp-import: rows are the features %s of images, by a public map\n", i->plan.features_name);
     if (i->plan.basis == DP_BASIS_PRODUCTS)
@@ -594,8 +591,7 @@ static void summarise_rows(const struct dp_import *i)
     case DP_NORM_UNIT:
         fputs("each row is scaled to norm 1 by itself", stderr);
         if (i->plan.choose_norm)
-            fprintf(stderr, ", since column '%s' has no bounds",
-                    dp_text_show(i->plan.unbounded, strlen(i->plan.unbounded), shown));
+            fprintf(stderr, ", since column '%s' has no bounds", DP_SHOWN(i->plan.unbounded));
         break;
     case DP_NORM_CAP:
         fputs("rows above norm 1 are scaled to it", stderr);
@@ -622,13 +618,11 @@ static void summarise_part(const struct dp_import *i, const char *to, size_t row
 
 static void summarise_extra(const struct dp_import *i)
 {
-    char shown[DP_TEXT_SHOWN];
     if (i->result.extra.count == 0)
         return;
     fputs("dp-import: columns that the schema does not have are ignored: ", stderr);
     for (size_t k = 0; k < i->result.extra.count; k++)
-        fprintf(stderr, "%s'%s'", k > 0 ? ", " : "",
-                dp_text_show(i->result.extra.text[k], strlen(i->result.extra.text[k]), shown));
+        fprintf(stderr, "%s'%s'", k > 0 ? ", " : "", DP_SHOWN(i->result.extra.text[k]));
     fputc('\n', stderr);
 }
 
@@ -644,7 +638,6 @@ static void summarise_persons(const struct dp_import *i)
 
 static void summarise(const struct dp_import *i, bool known)
 {
-    char shown[DP_TEXT_SHOWN];
     const char *to = i->output;
     if (strcmp(to, "-") == 0)
         to = "standard output";
@@ -664,8 +657,8 @@ static void summarise(const struct dp_import *i, bool known)
     summarise_extra(i);
     summarise_rows(i);
     summarise_persons(i);
-    fprintf(stderr, "dp-import: the population is %s%s\n",
-            dp_text_show(i->writer.population, strlen(i->writer.population), shown), known ? ", as in an import before" : "");
+    fprintf(stderr, "dp-import: the population is %s%s\n", DP_SHOWN(i->writer.population),
+            known ? ", as in an import before" : "");
 }
 
 static int print_json(const char *path, struct dp_err *err)
@@ -683,12 +676,11 @@ static int print_json(const char *path, struct dp_err *err)
 /* These are functions of the rows that no budget covers. */
 static void private_counts(const struct dp_import *i)
 {
-    char shown[DP_TEXT_SHOWN];
     for (size_t k = 0; k < i->plan.schema.columns; k++) {
         const char *name = i->plan.schema.column[k].name != NULL ? i->plan.schema.column[k].name : "";
         if (i->plan.clamped[k].all > 0)
             fprintf(stderr, "dp-import: private: %zu value%s of column %zu (%s) clamped to the bounds\n",
-                    i->plan.clamped[k].all, plural(i->plan.clamped[k].all), k + 1, dp_text_show(name, strlen(name), shown));
+                    i->plan.clamped[k].all, plural(i->plan.clamped[k].all), k + 1, DP_SHOWN(name));
     }
     if (i->plan.bad_missing)
         fprintf(stderr, "dp-import: private: %zu cell%s could not be read and count as missing\n", i->result.bad_cells,
@@ -795,11 +787,10 @@ static int check_person(const struct dp_schema *s, const struct options *o, stru
 {
     const long column = dp_schema_person(s);
     const char *name = column >= 0 ? s->column[column].name : "";
-    char shown[DP_TEXT_SHOWN];
     if (o->table.schema == NULL ||
         (o->people.person == NULL ? !o->people.row_is_person || column < 0 : strcmp(name, o->people.person) == 0))
         return DP_OK;
-    dp_text_show(name, strlen(name), shown);
+    const char *shown = DP_SHOWN(name);
     return dp_fail(err, DP_E_USAGE, "--%s: %s %s%s%s", o->people.person != NULL ? "person" : "row-is-person", o->table.schema,
                    column >= 0 ? "says whose a row is by column '" : "has no column of persons", shown, column >= 0 ? "'" : "");
 }

@@ -78,8 +78,7 @@ static void put_text(const char *prefix, const char *text)
 
 static void put_number(double value)
 {
-    char text[40];
-    fputs(dp_number_print(value, text, sizeof text), stdout);
+    fputs(DP_NUMBER(value), stdout);
 }
 
 /* Class names from the model, else from the data set, else their numbers. */
@@ -419,8 +418,8 @@ static void say_strange(const struct dp_import *import, bool *changed)
         const char *what = c->type == DP_COLUMN_CATEGORICAL ? "have no category of the model"
                            : c->date != NULL                ? "cannot be read as dates, and count as missing"
                                                             : "cannot be read as numbers, and count as missing";
-        char sentence[DP_TEXT_SHOWN + 3 * DP_DATE_TEXT + 120], shown[DP_TEXT_SHOWN], bounds[3 * DP_DATE_TEXT];
-        dp_text_show(c->name, strlen(c->name), shown);
+        char sentence[DP_TEXT_SHOWN + 3 * DP_DATE_TEXT + 120], bounds[3 * DP_DATE_TEXT];
+        const char *shown = DP_SHOWN(c->name);
         snprintf(sentence, sizeof sentence, "column '%s': %zu of %zu cells %s", shown, import->strange[i], rows, what);
         if (import->strange[i] > 0)
             dp_cli_warn("dp-predict", sentence);

@@ -222,12 +222,10 @@ static void print_json(const struct question *q, enum unknown unknown, const str
 
 static void explain(const struct question *q, enum unknown unknown, const struct result *r)
 {
-    char a[40], b[40];
     double epsilon = unknown == UNKNOWN_EPSILON ? r->value : q->epsilon, delta = unknown == UNKNOWN_DELTA ? r->value : q->delta;
-    printf("epsilon %s at delta %s, by %s", dp_number_print(epsilon, a, sizeof a), dp_number_print(delta, b, sizeof b),
-           dp_accountant_titles[r->answer.by]);
+    printf("epsilon %s at delta %s, by %s", DP_NUMBER(epsilon), DP_NUMBER(delta), dp_accountant_titles[r->answer.by]);
     if (r->answer.lower > 0)
-        printf("; the truth is at least %s: %s", dp_number_print(dp_round_down(r->answer.lower, 4), a, sizeof a),
+        printf("; the truth is at least %s: %s", DP_NUMBER(dp_round_down(r->answer.lower, 4)),
                r->answer.tight ? "within 1 %" : "further away than 1 %, which is all that could be shown");
     if (q->group > 1)
         printf("; of %lld persons together, %s", (long long)q->group,
@@ -251,7 +249,6 @@ static int check(struct question *q, enum unknown unknown, struct result *r, str
 /* Warnings that must be seen even if only a number is printed. */
 static void warn(const struct question *q, const char *name)
 {
-    char a[40], b[40];
     for (int i = 0; q->records != NULL && question_unsound(q, i) != NULL; i++)
         fprintf(stderr, "%s: not sound: %s\n", name, question_unsound(q, i));
     for (size_t i = 0; i < q->recorded.runs; i++) {
@@ -261,8 +258,7 @@ static void warn(const struct question *q, const char *name)
                     name, run->line, (long long)run->laps, (long long)run->planned);
         if (!recorded_agrees(run))
             fprintf(stderr, "%s: the run from line %zu on states an epsilon of %s, more than the %s that its records cost\n",
-                    name, run->line, dp_number_print(dp_round_up(run->epsilon, 6), a, sizeof a),
-                    dp_number_print(dp_round_up(run->upper, 6), b, sizeof b));
+                    name, run->line, DP_NUMBER(dp_round_up(run->epsilon, 6)), DP_NUMBER(dp_round_up(run->upper, 6)));
     }
 }
 
@@ -272,7 +268,6 @@ static int answer(struct question *q, const struct word *word, const char *recor
                                                                                  solve_laps, solve_rate};
     enum unknown unknown = (enum unknown)word->unknown;
     struct result r = {.answer.by = (enum dp_accountant)q->accountant};
-    char text[40];
     bool words_too = q->explain || (!q->json && isatty(STDOUT_FILENO));
     int rc = question_charges(q, unknown, records, err);
     rc = rc ?: solve[unknown](q, &r, err);
@@ -281,7 +276,7 @@ static int answer(struct question *q, const struct word *word, const char *recor
     if (rc == DP_OK && q->json)
         print_json(q, unknown, &r);
     else if (rc == DP_OK)
-        puts(dp_number_print(r.value, text, sizeof text));
+        puts(DP_NUMBER(r.value));
     if (rc == DP_OK && words_too && !q->json)
         explain(q, unknown, &r);
     if (rc == DP_OK)

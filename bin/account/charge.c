@@ -85,9 +85,9 @@ static int read_release(const struct options *o, struct dp_ledger_statement *s, 
 
 static void print(const struct dp_dataset *d, const struct options *o, double epsilon, double delta)
 {
-    char a[40], b[40], unit[DP_UNIT_TEXT];
+    char unit[DP_UNIT_TEXT];
     printf("%s: epsilon %s at delta %s under %s adjacency, about %s: as stated by \"%s\", not shown by this program\n",
-           d->population, dp_number_print(dp_round_up(epsilon, 6), a, sizeof a), dp_number_print(delta, b, sizeof b),
+           d->population, DP_NUMBER(dp_round_up(epsilon, 6)), DP_NUMBER(delta),
            dp_adjacency_names[dp_adjacency_chosen(o->adjacency)],
            dp_unit_text(d->rows_per_person, unit) != NULL ? "all rows of a person" : "one row", o->what);
 }

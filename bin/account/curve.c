@@ -83,7 +83,6 @@ static int curve(struct question *q, struct dp_err *err)
 {
     struct point *point = NULL;
     size_t count = 0;
-    char x[40], epsilon[40];
     int rc = question_charges(q, UNKNOWN_CURVE, NULL, err);
     if (rc == DP_OK)
         point = dp_new((size_t)q->points, sizeof *point);
@@ -91,8 +90,7 @@ static int curve(struct question *q, struct dp_err *err)
     if (rc == DP_OK)
         printf("%s\tepsilon\n", q->over == OVER_DELTA ? "delta" : "laps");
     for (size_t i = 0; rc == DP_OK && i < count; i++)
-        printf("%s\t%s\n", dp_number_print(point[i].x, x, sizeof x),
-               dp_number_print(point[i].epsilon, epsilon, sizeof epsilon));
+        printf("%s\t%s\n", DP_NUMBER(point[i].x), DP_NUMBER(point[i].epsilon));
     free(point);
     return rc;
 }

@@ -234,25 +234,22 @@ const char *question_unsound(const struct question *q, int i)
 
 static void explain_run(const struct recorded_run *run)
 {
-    char a[40], b[40];
     printf("  the run from line %zu on has %lld", run->line, (long long)run->laps);
     if (run->planned > run->laps)
         printf(" of %lld", (long long)run->planned);
     printf(" lap%s", run->laps == 1 && run->planned <= 1 ? "" : "s");
     if (run->prior_epsilon > 0)
-        printf(", and starts from a model that has cost epsilon %s at delta %s",
-               dp_number_print(dp_round_up(run->prior_epsilon, 6), a, sizeof a),
-               dp_number_print(run->prior_delta, b, sizeof b));
+        printf(", and starts from a model that has cost epsilon %s at delta %s", DP_NUMBER(dp_round_up(run->prior_epsilon, 6)),
+               DP_NUMBER(run->prior_delta));
     if (isnan(run->epsilon) || isnan(run->delta)) {
         puts("; its frames do not state a sound epsilon");
         return;
     }
-    printf("; its frames state epsilon %s at delta %s, ", dp_number_print(dp_round_up(run->epsilon, 6), a, sizeof a),
-           dp_number_print(run->delta, b, sizeof b));
+    printf("; its frames state epsilon %s at delta %s, ", DP_NUMBER(dp_round_up(run->epsilon, 6)), DP_NUMBER(run->delta));
     if (recorded_agrees(run))
         puts("and their records agree");
     else
-        printf("MORE THAN THE %s THAT THEIR RECORDS COST\n", dp_number_print(dp_round_up(run->upper, 6), a, sizeof a));
+        printf("MORE THAN THE %s THAT THEIR RECORDS COST\n", DP_NUMBER(dp_round_up(run->upper, 6)));
 }
 
 static const char *person(const struct question *q)
@@ -277,35 +274,33 @@ static void explain_records(const struct question *q)
 
 static void explain_query(const struct dp_query *query)
 {
-    char a[40], b[40];
     switch (query->kind) {
     case DP_QUERY_GAUSSIAN:
-        printf("Gaussian noise of %s times the sensitivity", dp_number_print(query->multiplier, a, sizeof a));
+        printf("Gaussian noise of %s times the sensitivity", DP_NUMBER(query->multiplier));
         break;
     case DP_QUERY_CORRELATED:
         printf("Gaussian noise of %s times the sensitivity of all laps, correlated over %lld laps",
-               dp_number_print(query->multiplier, a, sizeof a), (long long)query->correlated);
+               DP_NUMBER(query->multiplier), (long long)query->correlated);
         break;
     case DP_QUERY_LAPLACE:
-        printf("Laplace noise of scale %s times the sensitivity", dp_number_print(query->multiplier, a, sizeof a));
+        printf("Laplace noise of scale %s times the sensitivity", DP_NUMBER(query->multiplier));
         break;
     case DP_QUERY_OBJECTIVE:
-        printf("objective perturbation with Gaussian noise of %s", dp_number_print(query->objective, a, sizeof a));
-        printf(" on the objective and %s on its minimiser,", dp_number_print(query->multiplier, a, sizeof a));
-        printf(" curvature %s, %lld vert%s", dp_number_print(query->curvature, a, sizeof a), (long long)query->vertices,
+        printf("objective perturbation with Gaussian noise of %s", DP_NUMBER(query->objective));
+        printf(" on the objective and %s on its minimiser,", DP_NUMBER(query->multiplier));
+        printf(" curvature %s, %lld vert%s", DP_NUMBER(query->curvature), (long long)query->vertices,
                query->vertices == 1 ? "ex" : "ices");
         break;
     case DP_QUERY_PURE:
-        printf("a mechanism of epsilon %s", dp_number_print(query->epsilon, a, sizeof a));
+        printf("a mechanism of epsilon %s", DP_NUMBER(query->epsilon));
         break;
     case DP_QUERY_SPARSE_LAPLACE:
         printf("a sparse vector of at most %lld queries, epsilon %s for the threshold and %s for a query",
-               (long long)query->most, dp_number_print(query->epsilon, a, sizeof a),
-               dp_number_print(query->query_epsilon, b, sizeof b));
+               (long long)query->most, DP_NUMBER(query->epsilon), DP_NUMBER(query->query_epsilon));
         break;
     case DP_QUERY_SPARSE_GAUSSIAN:
         printf("a sparse vector of at most %lld queries with Gaussian noise, rho %s", (long long)query->most,
-               dp_number_print(query->rho, a, sizeof a));
+               DP_NUMBER(query->rho));
         break;
     default:
         printf("%s", dp_query_kinds[query->kind].name);
@@ -314,7 +309,7 @@ static void explain_query(const struct dp_query *query)
             if (!dp_query_has(query->kind, (enum dp_query_member)i))
                 continue;
             double number = dp_query_members[i].whole ? (double)*(const int64_t *)value : *(const double *)value;
-            printf(", %s %s", dp_query_members[i].key, dp_number_print(number, a, sizeof a));
+            printf(", %s %s", dp_query_members[i].key, DP_NUMBER(number));
         }
     }
 }
@@ -323,16 +318,14 @@ static void explain_charges(const struct dp_charges *charges, int indent);
 
 static void explain_tuning(const struct dp_tuning *tuning, int indent)
 {
-    char a[40], b[40];
     const struct dp_trials *trials = &tuning->trials;
     if (trials->law == DP_TRIALS_POISSON)
-        printf("the best of a random number of runs, Poisson of mean %s", dp_number_print(trials->mean, a, sizeof a));
+        printf("the best of a random number of runs, Poisson of mean %s", DP_NUMBER(trials->mean));
     else
         printf("the best of a random number of runs, truncated negative binomial with eta %s and gamma %s (%.4g on average)",
-               dp_number_print(trials->eta, a, sizeof a), dp_number_print(trials->gamma, b, sizeof b), dp_trials_mean(trials));
+               DP_NUMBER(trials->eta), DP_NUMBER(trials->gamma), dp_trials_mean(trials));
     if (tuning->score_multiplier > 0)
-        printf("; by scores with Gaussian noise of %s times the sensitivity",
-               dp_number_print(tuning->score_multiplier, a, sizeof a));
+        printf("; by scores with Gaussian noise of %s times the sensitivity", DP_NUMBER(tuning->score_multiplier));
     for (size_t i = 0; i < tuning->settings; i++) {
         printf("\n%*sa run of %lld setting%s:\n", indent, "", (long long)tuning->setting[i].times,
                tuning->setting[i].times == 1 ? "" : "s");
@@ -354,7 +347,6 @@ static void explain_charges(const struct dp_charges *charges, int indent)
         "a Poisson sample of the rows, one of which may be another person's",
     };
     _Static_assert(sizeof samplings / sizeof *samplings == DP_SAMPLING_COUNT, "words for each sampling");
-    char text[40];
     for (size_t i = 0; i < charges->count; i++) {
         const struct dp_event *event = &charges->charge[i].event;
         if (i == 20 && charges->count > 21) {
@@ -374,10 +366,9 @@ static void explain_charges(const struct dp_charges *charges, int indent)
         }
         printf("; on %s", samplings[event->sampling]);
         if (event->sampling != DP_SAMPLING_NONE && event->sampling != DP_SAMPLING_STREAM)
-            printf(", rate %s", dp_number_print(event->rate, text, sizeof text));
+            printf(", rate %s", DP_NUMBER(event->rate));
         if (event->sampling == DP_SAMPLING_REPEATED)
-            printf(", %lld draws, contraction %s", (long long)event->draws,
-                   dp_number_print(event->contraction, text, sizeof text));
+            printf(", %lld draws, contraction %s", (long long)event->draws, DP_NUMBER(event->contraction));
         putchar('\n');
     }
 }

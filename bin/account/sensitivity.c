@@ -77,7 +77,6 @@ static int run(const struct word *word, int argc, char **argv)
 {
     struct options o = {.mu = NAN, .beta = NAN, .lipschitz = NAN, .step = NAN, .width = NAN, .decay = -1, .loss = -1};
     struct dp_err err = {0};
-    char text[40], beta[40];
     int operand, status;
     if (!dp_cli_start(&word->command, &o, NULL, argc, argv, &operand, &status))
         return status;
@@ -92,14 +91,14 @@ static int run(const struct word *word, int argc, char **argv)
                                                        : 2 / (o.mu + o.beta),
                                  .inverse = o.decay == 1};
     if (rc == DP_OK && constants)
-        printf("%s %s\n", dp_number_print(o.lipschitz, text, sizeof text), dp_number_print(o.beta, beta, sizeof beta));
+        printf("%s %s\n", DP_NUMBER(o.lipschitz), DP_NUMBER(o.beta));
     else if (rc == DP_OK)
         rc = check(&o, &d, &err);
     if (rc == DP_OK && !constants) {
         bool replace_one = o.adjacency == 1;
         double value = batches ? dp_permutation_sensitivity(&d, o.rows, o.batch, o.passes, replace_one)
                                : dp_descent_sensitivity(o.rows, d.mu, d.beta, d.lipschitz, d.eta, o.laps, replace_one);
-        puts(dp_number_print(dp_round_up(value, 6), text, sizeof text));
+        puts(DP_NUMBER(dp_round_up(value, 6)));
     }
     return dp_cli_finish(word->command.name, rc, &err);
 }

@@ -20,8 +20,7 @@ const char *export_privacy(const struct export *e, char text[EXPORT_PRIVACY])
 
 void export_number(const struct export *e, double value)
 {
-    char text[40];
-    fputs(dp_number_print(value, text, sizeof text), e->out);
+    fputs(DP_NUMBER(value), e->out);
 }
 
 const char *export_output(const struct export *e, size_t k)

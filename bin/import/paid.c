@@ -80,7 +80,6 @@ int paid_schema(const struct dp_census *census, struct dp_import *import, struct
                 const struct payment_options *o, json_t **schema, struct dp_err *err)
 {
     double threshold = 0;
-    char number[32];
     *schema = NULL;
     const struct payment p = least_payment(census, o, &threshold);
     if (!affords(census, threshold))
@@ -94,8 +93,7 @@ int paid_schema(const struct dp_census *census, struct dp_import *import, struct
         return rc;
     tell_names(census, json_is_true(json_object_get(*schema, "header")));
     fprintf(stderr, "dp-import: the schema cost epsilon %g, delta %s: a text is named if about %.0f %s of %zu have it\n",
-            p.epsilon, dp_number_print(p.delta, number, sizeof number), threshold, census->person >= 0 ? "persons" : "rows",
-            census->rows);
+            p.epsilon, DP_NUMBER(p.delta), threshold, census->person >= 0 ? "persons" : "rows", census->rows);
     return DP_OK;
 }
 
@@ -107,7 +105,6 @@ int paid_knots(void *self, struct dp_import *import, struct dp_knots *knots, siz
     /* On a coarser grid a row would count as nothing. */
     const size_t cells = p.grid <= 1 ? dp_knots_choose((double)units, p.scale) : 0;
     const char *what = rows > 0 ? "persons" : "rows";
-    char number[32];
     json_t *paid = NULL;
     if (cells == 0 && !k->else_even)
         return dp_fail(err, DP_E_BUDGET, "--private-knots: epsilon = %g does not pay for knots of %zu columns and %zu %s",
@@ -131,7 +128,7 @@ int paid_knots(void *self, struct dp_import *import, struct dp_knots *knots, siz
     }
     if (rc == DP_OK && !k->pay.quiet)
         fprintf(stderr, "dp-import: knots cost epsilon %g, delta %s: noise of %.0f on sums of counts of %zu %s in %zu cells\n",
-                p.epsilon, dp_number_print(p.delta, number, sizeof number), on_sums, units, what, cells);
+                p.epsilon, DP_NUMBER(p.delta), on_sums, units, what, cells);
     json_decref(paid);
     return rc;
 }

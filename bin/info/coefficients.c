@@ -239,8 +239,7 @@ static void print_text(const struct table *t, FILE *out)
 
 void info_print_number(double value, FILE *out)
 {
-    char text[40];
-    fprintf(out, "\t%s", isnan(value) ? "" : dp_number_print(value, text, sizeof text));
+    fprintf(out, "\t%s", isnan(value) ? "" : DP_NUMBER(value));
 }
 
 static double ratio_of(const struct table *t, size_t k, size_t i)

@@ -131,7 +131,6 @@ static void write_array(struct writer *w, const json_t *value)
 
 static void write_value(struct writer *w, const json_t *value)
 {
-    char number[40];
     if (json_is_object(value))
         write_object(w, value);
     else if (json_is_array(value))
@@ -139,7 +138,7 @@ static void write_value(struct writer *w, const json_t *value)
     else if (!json_is_real(value))
         write_text(w, value);
     else
-        fputs(dp_number_print(json_real_value(value), number, sizeof number), w->stream);
+        fputs(DP_NUMBER(json_real_value(value)), w->stream);
 }
 
 void dp_json_print(const json_t *root, int indent, FILE *stream)

@@ -30,3 +30,4 @@ bool dp_number_is_infinite(const char *text, unsigned long length);
 
 /* The shortest decimal text that reads back as value; returns buffer (32 bytes suffice). */
 const char *dp_number_print(double value, char *buffer, unsigned long size);
+#define DP_NUMBER(value) dp_number_print(value, (char[32]){""}, 32) /* valid in the block around it */

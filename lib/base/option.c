@@ -8,9 +8,7 @@
 
 static const char *range_text(const struct dp_option *o, char *buffer, size_t size)
 {
-    char low[32], high[32];
-    dp_number_print(o->min, low, sizeof low);
-    dp_number_print(o->max, high, sizeof high);
+    const char *low = DP_NUMBER(o->min), *high = DP_NUMBER(o->max);
     const char *above = o->open_min ? ">" : ">=";
     const char *below = o->open_max ? "<" : "<=";
     if (isinf(o->max))

@@ -55,6 +55,7 @@ void dp_text_shell(const char *word, FILE *out);
 #define DP_TEXT_MOST 40
 #define DP_TEXT_SHOWN (DP_TEXT_MOST * 6 + sizeof "…")
 const char *dp_text_show(const char *text, size_t length, char buffer[DP_TEXT_SHOWN]);
+#define DP_SHOWN(text) dp_text_show(text, strlen(text), (char[DP_TEXT_SHOWN]){""}) /* valid in the block around it */
 
 /* Lists the texts get(self, 0…count − 1) for a message, each as dp_text_show shows it: "a, b", ten of them or some 200 bytes,
  * then "and N more". Returns buffer. */

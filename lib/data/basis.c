@@ -245,12 +245,10 @@ double dp_basis_norm2_of(const struct dp_basis *b, double value)
 
 const char *dp_basis_name(const struct dp_basis *b, size_t k, char text[DP_BASIS_NAME])
 {
-    char from[40], to[40];
     if (b->kind == DP_BASIS_HATS)
-        snprintf(text, DP_BASIS_NAME, " at %s", dp_number_print(b->edge[k], from, sizeof from));
+        snprintf(text, DP_BASIS_NAME, " at %s", DP_NUMBER(b->edge[k]));
     else if (b->kind == DP_BASIS_BINS)
-        snprintf(text, DP_BASIS_NAME, " from %s to %s", dp_number_print(b->edge[k], from, sizeof from),
-                 dp_number_print(b->edge[k + 1], to, sizeof to));
+        snprintf(text, DP_BASIS_NAME, " from %s to %s", DP_NUMBER(b->edge[k]), DP_NUMBER(b->edge[k + 1]));
     else
         snprintf(text, DP_BASIS_NAME, " cosine %zu", k + 1);
     return text;

@@ -636,13 +636,11 @@ static int look_below(const struct dp_lines *l, const char *label, int rc, struc
 
 int dp_census_check_names(const struct dp_census *census, struct dp_err *err)
 {
-    char name[DP_TEXT_SHOWN];
     size_t twice = census->columns;
     dp_text_index_twice(dp_census_name, census, census->columns, &twice);
-    return twice < census->columns
-               ? dp_fail(err, DP_E_RUN, "%s: column %zu: the header has '%s' twice", census->input, twice + 1,
-                         dp_text_show(census->column[twice].name, strlen(census->column[twice].name), name))
-               : DP_OK;
+    return twice < census->columns ? dp_fail(err, DP_E_RUN, "%s: column %zu: the header has '%s' twice", census->input,
+                                             twice + 1, DP_SHOWN(census->column[twice].name))
+                                   : DP_OK;
 }
 
 static int find_column(const struct dp_census *census, const char *option, const char *name, size_t *column, struct dp_err *err)
@@ -676,13 +674,12 @@ static int find_person(struct dp_census *census, const struct dp_import *import,
 static int take_classes(struct dp_census *census, struct dp_err *err)
 {
     struct dp_census_column *c = &census->column[census->label];
-    char shown[DP_TEXT_SHOWN];
     if (census->header == 0 && dp_schema_class_with(&census->known, c->name) >= 0)
         return dp_fail(
             err, DP_E_UNSAFE,
             "%s: line 1 has '%s', which is the name of the label and a class of it: --header says that the line names "
             "the columns, --no-header that it is a row; nothing was charged",
-            census->input, dp_text_show(c->name, strlen(c->name), shown));
+            census->input, DP_SHOWN(c->name));
     for (size_t k = 0; k < census->known.classes; k++) {
         const struct dp_texts *class = &census->known.class[k];
         struct dp_census_text *text;
@@ -711,11 +708,10 @@ void dp_census_take_first_line(struct dp_census *census)
 static int add_person(const struct dp_census *census, const struct dp_lines *l, struct dp_persons *persons, struct dp_err *err)
 {
     const struct dp_cell *f = &l->field[census->person];
-    char name[DP_TEXT_SHOWN], shown[DP_TEXT_SHOWN];
+    char shown[DP_TEXT_SHOWN];
     if (is_absent(f))
         return dp_fail(err, DP_E_RUN, "%s: line %zu, column %ld (%s): the person is missing, got '%s'", l->name, l->number,
-                       census->person + 1,
-                       dp_text_show(census->column[census->person].name, strlen(census->column[census->person].name), name),
+                       census->person + 1, DP_SHOWN(census->column[census->person].name),
                        dp_text_show(f->text, f->length, shown));
     dp_persons_add(persons, f->text, f->length, 0);
     return DP_OK;

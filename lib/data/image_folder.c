@@ -277,10 +277,9 @@ static int arrange(struct dp_image_folder *f, struct dp_err *err)
     }
     qsort(f->file, f->files, sizeof *f->file, compare_files);
     for (size_t i = 1; i < f->files; i++) {
-        char shown[DP_TEXT_SHOWN];
         const char *name = f->file[i].name;
         if (strcmp(name, f->file[i - 1].name) == 0)
-            return dp_fail(err, DP_E_RUN, "%s has '%s' twice", f->path, dp_text_show(name, strlen(name), shown));
+            return dp_fail(err, DP_E_RUN, "%s has '%s' twice", f->path, DP_SHOWN(name));
     }
     return DP_OK;
 }

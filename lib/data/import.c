@@ -584,13 +584,12 @@ static int check_persons(struct dp_import *import, struct dp_err *err)
     const struct dp_schema *s = &import->plan.schema;
     long column = dp_schema_person(s);
     const char *paid_by = json_string_value(json_object_get(s->paid, "person"));
-    char shown[DP_TEXT_SHOWN];
     if (import->writer.rows_per_person == 0)
         import->writer.rows_per_person = s->rows_per_person;
     if (paid_by != NULL && (column < 0 || strcmp(s->column[column].name, paid_by) != 0))
         return dp_fail(err, DP_E_UNSAFE,
                        "the schema was paid for with one row of each person: its column of persons must be '%s'",
-                       dp_text_show(paid_by, strlen(paid_by), shown));
+                       DP_SHOWN(paid_by));
     if (column >= 0 && s->paid != NULL && paid_by == NULL)
         return dp_fail(
             err, DP_E_UNSAFE,
@@ -603,7 +602,7 @@ static int check_persons(struct dp_import *import, struct dp_err *err)
             err, DP_E_USAGE,
             "--rows-per-person is required: column '%s' says whose row it is, and how many rows of one person are kept "
             "at most is a public number that you choose",
-            dp_text_show(s->column[column].name, strlen(s->column[column].name), shown));
+            DP_SHOWN(s->column[column].name));
     return DP_OK;
 }
 

@@ -32,7 +32,6 @@ static int refuse_measures(struct dp_schema *schema, struct dp_err *err)
 static int refuse_persons(const struct dp_schema *schema, struct dp_err *err)
 {
     long column = dp_schema_person(schema);
-    char shown[DP_TEXT_SHOWN];
     if (column < 0)
         return DP_OK;
     const char *name = schema->column[column].name;
@@ -40,7 +39,7 @@ static int refuse_persons(const struct dp_schema *schema, struct dp_err *err)
         err, DP_E_USAGE,
         "--out: a stream cannot keep the rows of one person together: with \"type\": \"ignore\" for column '%s' each row "
         "is taken for one person",
-        dp_text_show(name, strlen(name), shown));
+        DP_SHOWN(name));
 }
 
 /* Hands a row on, with the bytes that it has in a data set. */

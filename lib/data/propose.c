@@ -233,10 +233,9 @@ static bool is_question(const struct dp_census *census, const struct dp_census_c
 
 int dp_propose_ask(const struct dp_census *census, const struct dp_import *import, bool exact, struct dp_err *err)
 {
-    char name[DP_TEXT_SHOWN];
     for (size_t i = 0; import->source.person == NULL && !import->source.row_is_person && i < census->columns; i++) {
         const struct dp_census_column *c = &census->column[i];
-        dp_text_show(c->name, strlen(c->name), name);
+        const char *name = DP_SHOWN(c->name);
         if (is_question(census, c, exact))
             return dp_fail(err, DP_E_UNSAFE,
                            "column '%s' %s. If a person may have several rows, --person '%s' protects all of them; "

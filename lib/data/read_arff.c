@@ -11,10 +11,8 @@
 /* Reports an error in the header: of the attribute `name`, or of the line if name is NULL. */
 static int bad(const struct dp_lines *l, const char *name, const char *what, struct dp_err *err)
 {
-    char shown[DP_TEXT_SHOWN];
     return name == NULL ? dp_fail(err, DP_E_RUN, "%s: line %zu: %s", l->name, l->number, what)
-                        : dp_fail(err, DP_E_RUN, "%s: line %zu, attribute '%s': %s", l->name, l->number,
-                                  dp_text_show(name, strlen(name), shown), what);
+                        : dp_fail(err, DP_E_RUN, "%s: line %zu, attribute '%s': %s", l->name, l->number, DP_SHOWN(name), what);
 }
 
 /* One word, quoted by ' or " or ending at a blank or one of `stop`; moves *at after the word. */

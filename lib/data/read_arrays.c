@@ -49,7 +49,6 @@ static int check_end(struct array *a, struct dp_err *err)
 static int find_type(struct array *a, const char *descr, struct dp_err *err)
 {
     static const char *const known[TYPES] = {"<f4", "<f8", "|i1", "<i2", "<i4", "<i8", "|u1", "<u2", "<u4", "<u8", "|b1"};
-    char shown[DP_TEXT_SHOWN];
     for (int k = 0; k < TYPES; k++) {
         if (strcmp(descr, known[k]) == 0) {
             a->type = (enum type)k;
@@ -59,7 +58,7 @@ static int find_type(struct array *a, const char *descr, struct dp_err *err)
     }
     return dp_fail(err, DP_E_RUN,
                    "%s has elements of type '%s': numbers are read, little endian, as X.astype(\"<f4\") makes them", a->name,
-                   dp_text_show(descr, strlen(descr), shown));
+                   DP_SHOWN(descr));
 }
 
 static int read_head(struct array *a, struct dp_err *err)

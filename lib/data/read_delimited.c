@@ -65,11 +65,11 @@ static bool read_number(const struct dp_column *c, const struct dp_cell *f, doub
 static int bad_cell(const struct dp_lines *l, size_t i, const char *column, const char *what, struct dp_err *err)
 {
     const struct dp_cell *f = &l->field[i];
-    char name[DP_TEXT_SHOWN], shown[DP_TEXT_SHOWN];
+    char shown[DP_TEXT_SHOWN];
     bool text = dp_text_valid(f->text, f->length) == f->length;
     bool named = l->number == 1 && strlen(column) == f->length && memcmp(column, f->text, f->length) == 0;
-    dp_fail(err, DP_E_RUN, "%s: line %zu, column %zu (%s): %s, got '%s'%s%s", l->name, l->number, i + 1,
-            dp_text_show(column, strlen(column), name), what, dp_text_show(f->text, f->length, shown),
+    dp_fail(err, DP_E_RUN, "%s: line %zu, column %zu (%s): %s, got '%s'%s%s", l->name, l->number, i + 1, DP_SHOWN(column), what,
+            dp_text_show(f->text, f->length, shown),
             text ? "" : ", which is not UTF-8 (iconv -f LATIN1 -t UTF-8 converts a file in Latin-1)",
             named ? ": the line has names, and the schema no \"header\": true" : "");
     return DP_BAD_RECORD;
@@ -309,8 +309,8 @@ static int find_field(struct dp_import *import, const struct dp_lines *l, size_t
 {
     const struct dp_column *c = &import->plan.schema.column[i];
     bool needed = c->type != DP_COLUMN_IGNORE && !(c->type == DP_COLUMN_LABEL && import->unlabelled);
-    char name[DP_TEXT_SHOWN], names[DP_TEXT_LISTED];
-    dp_text_show(c->name, strlen(c->name), name);
+    char names[DP_TEXT_LISTED];
+    const char *name = DP_SHOWN(c->name);
     import->reader.field[i] = DP_NO_FIELD;
     for (size_t k = 0; k < l->fields; k++) {
         if (!is_named(&l->field[k], c->name))

@@ -30,7 +30,7 @@ static int find_classes(struct dp_import *import, const struct dp_texts *folders
     }
     if (rc == DP_OK && s->classes < 2)
         rc = dp_fail(err, DP_E_RUN, "%s: the only class is '%s' (--classes says all of them)", import->source.input,
-                     dp_text_show(folders->text[0], strlen(folders->text[0]), shown));
+                     DP_SHOWN(folders->text[0]));
     return rc;
 }
 

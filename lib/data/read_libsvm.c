@@ -74,12 +74,11 @@ static int compare(const void *a, const void *b)
 /* The classes are the distinct labels, ascending; label values become their indices when the spool is read again. */
 static void name_classes(struct dp_schema *s, double *labels, size_t count)
 {
-    char name[32];
     qsort(labels, count, sizeof *labels, compare);
     s->class = dp_new(count, sizeof *s->class);
     while (s->classes < count) {
         size_t k = s->classes++;
-        dp_number_print(labels[k], name, sizeof name);
+        const char *name = DP_NUMBER(labels[k]);
         dp_texts_add(&s->class[k], name, strlen(name));
     }
 }

@@ -73,7 +73,6 @@ static int read_texts(const json_t *value, struct dp_texts *texts, const char *n
  * silently be ignored. */
 static int add_category(struct dp_column *c, const struct dp_texts *texts, struct dp_err *err)
 {
-    char shown[DP_TEXT_SHOWN];
     const char *twice = NULL;
     if (texts->count == 0)
         return dp_fail(err, DP_E_RUN, "category %zu has no text", c->categories.count + 1);
@@ -90,7 +89,7 @@ static int add_category(struct dp_column *c, const struct dp_texts *texts, struc
     if (twice == NULL && dp_texts_find(&c->synonyms, first, strlen(first)) >= 0)
         twice = first;
     if (twice != NULL)
-        return dp_fail(err, DP_E_RUN, "'%s' is in two categories", dp_text_show(twice, strlen(twice), shown));
+        return dp_fail(err, DP_E_RUN, "'%s' is in two categories", DP_SHOWN(twice));
     dp_texts_add(&c->categories, first, strlen(first));
     return DP_OK;
 }
@@ -113,7 +112,6 @@ static int read_categories(const struct entries *e)
 static int read_classes(const struct entries *e)
 {
     const json_t *classes = entry(e, "classes");
-    char shown[DP_TEXT_SHOWN];
     struct dp_schema *s = e->s;
     int rc = DP_OK;
     if (json_array_size(classes) < 2)
@@ -126,8 +124,7 @@ static int read_classes(const struct entries *e)
             rc = dp_fail(e->err, DP_E_RUN, "class %zu of \"classes\" has no text", k + 1);
         for (size_t i = 0; rc == DP_OK && i < class->count; i++)
             if (dp_schema_class_with(s, class->text[i]) >= 0)
-                rc = dp_fail(e->err, DP_E_RUN, "'%s' is in two classes",
-                             dp_text_show(class->text[i], strlen(class->text[i]), shown));
+                rc = dp_fail(e->err, DP_E_RUN, "'%s' is in two classes", DP_SHOWN(class->text[i]));
     }
     return rc;
 }
@@ -450,17 +447,17 @@ static int read_column(const struct entries *e, size_t i)
 {
     struct dp_schema *s = e->s;
     const char *full = json_string_value(entry(e, "name")), *type = json_string_value(entry(e, "type"));
-    char name[DP_TEXT_SHOWN], place[sizeof name + 16];
+    char place[DP_TEXT_SHOWN + 16];
     int k = 0;
     if (full == NULL || type == NULL)
         return dp_fail(e->err, DP_E_RUN, "column %zu needs \"name\" and \"type\"", i + 1);
-    snprintf(place, sizeof place, "column '%s'", dp_text_show(full, strlen(full), name));
+    snprintf(place, sizeof place, "column '%s'", DP_SHOWN(full));
     while (k <= DP_COLUMN_IGNORE && strcmp(type, types[k].name) != 0)
         k++;
     if (k > DP_COLUMN_IGNORE)
         return dp_fail(e->err, DP_E_RUN, "%s: \"type\" is numeric, categorical, text, label, person or ignore", place);
     if ((k == DP_COLUMN_LABEL && s->label >= 0) || (k == DP_COLUMN_PERSON && dp_schema_person(s) >= 0))
-        return dp_fail(e->err, DP_E_RUN, "a second %s column, '%s'", types[k].name, name);
+        return dp_fail(e->err, DP_E_RUN, "a second %s column, '%s'", types[k].name, DP_SHOWN(full));
     e->c->name = dp_got(strdup(full));
     e->c->type = (enum dp_column_type)k;
     int rc = refused(read_entries(e), place, e->err);

@@ -49,7 +49,6 @@ static void append_text(struct dp_sqlite *q, const char *text, size_t length)
 
 static int append_cell(struct dp_sqlite *q, int column, struct dp_err *err)
 {
-    char number[32], shown[DP_TEXT_SHOWN];
     const int type = sqlite3_column_type(q->statement, column); /* undefined once the text was asked for */
     switch (type) {
     case SQLITE_NULL:
@@ -57,12 +56,13 @@ static int append_cell(struct dp_sqlite *q, int column, struct dp_err *err)
     case SQLITE_BLOB: {
         const char *name = sqlite3_column_name(q->statement, column);
         return dp_fail(err, DP_E_RUN, "%s: row %zu, column %d (%s) is a blob, and texts and numbers are read", q->path, q->rows,
-                       column + 1, name != NULL ? dp_text_show(name, strlen(name), shown) : "");
+                       column + 1, name != NULL ? DP_SHOWN(name) : "");
     }
-    case SQLITE_FLOAT:
-        dp_number_print(sqlite3_column_double(q->statement, column), number, sizeof number);
+    case SQLITE_FLOAT: {
+        const char *number = DP_NUMBER(sqlite3_column_double(q->statement, column));
         append(q, number, strlen(number));
         return DP_OK;
+    }
     default: {
         const char *text = (const char *)sqlite3_column_text(q->statement, column);
         size_t length = (size_t)sqlite3_column_bytes(q->statement, column);

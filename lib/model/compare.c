@@ -28,8 +28,7 @@ static bool same_real(double a, double b)
 
 static int differ_real(struct phrase *p, const char *name, double a, double b)
 {
-    char left[40], right[40];
-    return differ(p, "%s: %s and %s", name, dp_number_print(a, left, sizeof left), dp_number_print(b, right, sizeof right));
+    return differ(p, "%s: %s and %s", name, DP_NUMBER(a), DP_NUMBER(b));
 }
 
 static int compare_records(const struct dp_frame *a, const struct dp_frame *b, struct phrase *p)

@@ -315,8 +315,7 @@ static bool looks_like_row(const struct dp_lines *l, size_t from, char delimiter
     return l->columns > 1 && count == l->columns - 1;
 }
 
-/* The text of a record, which may be no row. */
-static int any_text(struct dp_lines *l, char delimiter, struct dp_err *err)
+int dp_lines_any_text(struct dp_lines *l, char delimiter, struct dp_err *err)
 {
     struct quoting q = {.blank = true};
     int rc;
@@ -366,26 +365,6 @@ int dp_lines_at_end(struct dp_lines *l, bool *end, struct dp_err *err)
             break;
     }
     *end = l->chunk_at == l->chunk_end;
-    return rc;
-}
-
-int dp_lines_text(struct dp_lines *l, char delimiter, struct dp_err *err)
-{
-    bool row = true;
-    int rc;
-    do {
-        rc = any_text(l, delimiter, err);
-        if (rc == 1 && l->header != NULL)
-            rc = dp_lines_is_row(l, delimiter, &row, err) ?: 1;
-    } while (rc == 1 && !row);
-    return rc;
-}
-
-int dp_lines_record(struct dp_lines *l, char delimiter, struct dp_err *err)
-{
-    int rc = dp_lines_text(l, delimiter, err);
-    if (rc == 1)
-        dp_lines_split(l, delimiter);
     return rc;
 }
 

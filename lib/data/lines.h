@@ -119,7 +119,7 @@ const char *dp_lines_converted(const struct dp_lines *lines);
 int dp_lines_text(struct dp_lines *lines, char delimiter, struct dp_err *err);
 void dp_lines_split(struct dp_lines *lines, char delimiter);
 
-/* Private to lib/data/lines.c and lib/data/odd_lines.c. dp_lines_is_row: whether the text is a row, else it is noted.
- * dp_lines_at_end: passes over blank lines; whether nothing follows. */
-int dp_lines_is_row(struct dp_lines *lines, char delimiter, bool *row, struct dp_err *err);
+/* For lib/data/odd_lines.c, which decides what is a row. dp_lines_any_text: as dp_lines_text, of any line. dp_lines_at_end:
+ * passes over blank lines; whether nothing follows. */
+int dp_lines_any_text(struct dp_lines *lines, char delimiter, struct dp_err *err);
 int dp_lines_at_end(struct dp_lines *lines, bool *end, struct dp_err *err);

@@ -67,7 +67,8 @@ static bool may_have_total(const struct dp_lines *l, char delimiter)
     return false;
 }
 
-int dp_lines_is_row(struct dp_lines *l, char delimiter, bool *row, struct dp_err *err)
+/* Whether the text is a row, else it is noted. */
+static int is_row(struct dp_lines *l, char delimiter, bool *row, struct dp_err *err)
 {
     static const char mark[] = "\xef\xbb\xbf"; /* before the header of a file that was appended to another one */
     const size_t from = l->length >= 3 && memcmp(l->line, mark, 3) == 0 ? 3 : 0;
@@ -98,6 +99,26 @@ int dp_lines_is_row(struct dp_lines *l, char delimiter, bool *row, struct dp_err
             note(l, DP_LINES_TOTAL);
         *row = !end;
     }
+    return rc;
+}
+
+int dp_lines_text(struct dp_lines *l, char delimiter, struct dp_err *err)
+{
+    bool row = true;
+    int rc;
+    do {
+        rc = dp_lines_any_text(l, delimiter, err);
+        if (rc == 1 && l->header != NULL)
+            rc = is_row(l, delimiter, &row, err) ?: 1;
+    } while (rc == 1 && !row);
+    return rc;
+}
+
+int dp_lines_record(struct dp_lines *l, char delimiter, struct dp_err *err)
+{
+    int rc = dp_lines_text(l, delimiter, err);
+    if (rc == 1)
+        dp_lines_split(l, delimiter);
     return rc;
 }
 

@@ -7,6 +7,7 @@
 #include "audit/membership.h"
 #include "audit/sensitivity.h"
 #include "base/cli.h"
+#include "base/interrupt.h"
 #include "base/json.h"
 #include "base/round.h"
 
@@ -216,9 +217,6 @@ int main(int argc, char **argv)
     else if ((rc = dp_option_operand(&command, &o, NULL, words[word].name, &err)) == DP_OK)
         rc = words[word].run(&o, argv[operand + 1], &watch, &err);
     status = dp_cli_finish("dp-audit", rc, &err);
-    if (stop != 0) {
-        signal(stop, SIG_DFL);
-        raise(stop);
-    }
+    dp_interrupt_end_by(stop);
     return status;
 }

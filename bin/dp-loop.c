@@ -3,18 +3,13 @@
 #include <unistd.h>
 
 #include "base/cli.h"
+#include "base/interrupt.h"
 #include "runtime/loop.h"
 
 #define TWICE 0.5  /* a signal repeated within these seconds counts once: timeout(1) sends it twice */
 #define PATIENCE 5 /* seconds that a lap under way may still take after a signal */
 
 static struct dp_interrupt interrupt;
-
-static void end_by(int number)
-{
-    signal(number, SIG_DFL);
-    raise(number);
-}
 
 /* The first signal asks for an end after the lap under way; a second one, or time, for an end at once. Stages in this process
  * cannot be interrupted, so a second signal ends the whole process. The child has a process group of its own, so that ^C
@@ -35,7 +30,7 @@ static void on_signal(int number)
         interrupt.hurry = 1;
         alarm(1); /* sent again, because it may have arrived just before a wait */
     } else if (number != SIGALRM) {
-        end_by(number);
+        dp_interrupt_end_by(number);
     }
 }
 
@@ -67,9 +62,9 @@ int main(int argc, char **argv)
     catch_signals();
     int rc = dp_loop_run(&loop, &err);
     if (loop.reader_gone)
-        end_by(SIGPIPE);
+        dp_interrupt_end_by(SIGPIPE);
     status = dp_cli_finish("dp-loop", rc, &err);
     if (loop.interrupted)
-        end_by(interrupt.stop);
+        dp_interrupt_end_by(interrupt.stop);
     return status;
 }

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/cli.h"
+#include "base/interrupt.h"
 #include "tune/score.h"
 #include "tune/tune.h"
 
@@ -49,11 +50,8 @@ static void on_alarm(int number)
 
 static void catch_signals(void)
 {
-    const int numbers[] = {SIGINT, SIGTERM, SIGQUIT, SIGHUP};
-    struct sigaction action = {.sa_handler = on_signal}, again = {.sa_handler = on_alarm}, old;
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) /* nohup(1) */
-            sigaction(numbers[i], &action, NULL);
+    struct sigaction again = {.sa_handler = on_alarm};
+    dp_interrupt_catch_by(on_signal);
     sigaction(SIGALRM, &again, NULL);
     signal(SIGPIPE, SIG_IGN);
 }
@@ -92,9 +90,6 @@ int main(int argc, char **argv)
     tune.command = operand < argc ? argv[operand] : NULL;
     catch_signals();
     status = dp_cli_finish("dp-tune", dp_tune_run(&tune, &err), &err);
-    if (stop) {
-        signal(stop, SIG_DFL);
-        raise(stop);
-    }
+    dp_interrupt_end_by(stop);
     return status;
 }

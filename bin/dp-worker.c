@@ -1,6 +1,7 @@
 #include <signal.h>
 
 #include "base/cli.h"
+#include "base/interrupt.h"
 #include "shards/worker.h"
 
 static struct dp_worker worker = {.warn.say = dp_cli_warn_of};
@@ -11,16 +12,6 @@ static void on_signal(int number)
 {
     worker.interrupt = number;
     signal(number, SIG_DFL);
-}
-
-static void catch_signals(void)
-{
-    const int numbers[] = {SIGINT, SIGTERM, SIGQUIT, SIGHUP};
-    struct sigaction action = {.sa_handler = on_signal}, old;
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-            sigaction(numbers[i], &action, NULL);
-    signal(SIGPIPE, SIG_IGN); /* a pipeline that dies must not end this process: the gather must be told */
 }
 
 int main(int argc, char **argv)
@@ -38,11 +29,9 @@ int main(int argc, char **argv)
             dp_fail(&err, DP_E_USAGE, argc == operand ? "no pipeline (try --help)" : "the pipeline is one argument: quote it"),
             &err);
     worker.pipeline = argv[operand];
-    catch_signals();
+    dp_interrupt_catch_by(on_signal);
+    signal(SIGPIPE, SIG_IGN); /* a pipeline that dies must not end this process: the gather must be told */
     status = dp_cli_finish("dp-worker", dp_worker_run(&worker, &err), &err);
-    if (worker.interrupt != 0) {
-        signal(worker.interrupt, SIG_DFL);
-        raise(worker.interrupt);
-    }
+    dp_interrupt_end_by(worker.interrupt);
     return status;
 }

@@ -9,15 +9,26 @@ static void note(int number)
     pending = number;
 }
 
-void dp_interrupt_catch(void)
+void dp_interrupt_catch_by(void (*handler)(int number))
 {
-    struct sigaction action, old;
     const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-    memset(&action, 0, sizeof action);
-    action.sa_handler = note; /* SA_RESTART is not set: a signal also interrupts a read from a pipe */
+    struct sigaction action = {.sa_handler = handler}, old; /* without SA_RESTART */
     for (int i = 0; i < 4; i++)
         if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
             sigaction(signals[i], &action, NULL);
+}
+
+void dp_interrupt_end_by(int number)
+{
+    if (number == 0)
+        return;
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+void dp_interrupt_catch(void)
+{
+    dp_interrupt_catch_by(note);
 }
 
 bool dp_interrupt_pending(void)
@@ -32,8 +43,5 @@ volatile sig_atomic_t *dp_interrupt_flag(void)
 
 void dp_interrupt_rethrow(void)
 {
-    if (pending == 0)
-        return;
-    signal(pending, SIG_DFL);
-    raise(pending);
+    dp_interrupt_end_by(pending);
 }

@@ -8,6 +8,13 @@
 
 void dp_interrupt_catch(void);
 
+/* The same with a handler of the command. A signal that is ignored, as SIGHUP is after nohup(1), stays so; another one also
+   interrupts a read from a pipe. */
+void dp_interrupt_catch_by(void (*handler)(int number));
+
+/* Ends the process by the signal; returns if it is 0. */
+void dp_interrupt_end_by(int number);
+
 /* Whether one of the signals has arrived since dp_interrupt_catch. Writers and spools then fail. */
 bool dp_interrupt_pending(void);
 

@@ -194,7 +194,7 @@ TEST(comparison_within_a_tolerance)
     dp_frame_free(b);
 }
 
-/* What the model is described as, or why not; overwritten by the next call. */
+/* The description of the model, or the message that refuses it; overwritten by the next call. */
 static const char *described(const struct dp_frame *f, const char *get, int status)
 {
     static char text[1 << 12];

@@ -559,7 +559,7 @@ static const struct {
     {DP_KIND_LAP, "['records', [{'rows': 9007199254740993}]]", "corrupt frame: 'rows' has the wrong type or value"},
 };
 
-/* What JSON cannot say: a number beyond 64 bits with a sign, and text that is no UTF-8. */
+/* Values that JSON does not have: a number beyond 64 bits with a sign, and text that is no UTF-8. */
 static void too_large_a_number(msgpack_packer *pk)
 {
     text(pk, "format");

@@ -387,6 +387,8 @@ dp-import: the population is t.csv"
         '"type": "numeric", "scale": "none", "basis": "hats"|a "basis" needs "bounds"' \
         '"type": "categorical", "categories": ["u"], "basis": "bins"|a "basis" is for numeric columns' \
         '"type": "label", "basis": "bins"|a "basis" is for numeric columns' \
+        '"type": "label", "knots": [1, 2]|"knots" are for numeric columns' \
+        '"type": "categorical", "categories": ["u"], "parts": [1]|"parts" are for numeric columns' \
         '"type": "numeric", "bounds": [0, 1], "basis": "bins", "knots": 0|"knots" is a whole number from 1 to 1000, or a list of that many' \
         '"type": "numeric", "bounds": [0, 1], "basis": "bins", "knots": 2.5|"knots" is a whole number from 1 to 1000, or a list of that many' \
         '"type": "numeric", "bounds": [0, 1], "basis": "bins", "knots": 1001|"knots" is a whole number from 1 to 1000, or a list of that many' \

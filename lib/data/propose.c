@@ -8,6 +8,7 @@
 
 #define MOST_BUCKETS 64 /* of a feature, for texts that are not named */
 #define MOST_CLASSES 20 /* the most classes of a label of numbers: with more values, the label is a number to predict */
+#define WHOLE 16        /* public whole numbers, from 0 on, that may be categories of a column of texts */
 #define CENTURY 36524   /* days before 1900 or after 2051 */
 static const char out[] = "so the options say";
 #define FEW_ROWS 20 /* with fewer rows, each row may well have a text of its own */
@@ -31,7 +32,8 @@ struct found {
     double fill;                   /* of missing numbers; NAN: the schema need not say */
     struct dp_census_text **named; /* texts, which is freed */
     size_t count;
-    json_t *words; /* for missing values in this column, or NULL */
+    unsigned whole; /* bit k: the number k, below WHOLE, is a category, too */
+    json_t *words;  /* for missing values in this column, or NULL */
     int buckets;
 };
 
@@ -161,7 +163,13 @@ static void put_numeric(json_t *o, const struct found *f)
 
 static void put_categories(json_t *o, const struct found *f)
 {
-    json_object_set_new(o, "categories", folded(f->named, f->count));
+    json_t *categories = json_array(), *texts = folded(f->named, f->count);
+    for (int k = 0; k < WHOLE; k++)
+        if (f->whole >> k & 1)
+            json_array_append_new(categories, json_sprintf("%d", k));
+    json_array_extend(categories, texts);
+    json_decref(texts);
+    json_object_set_new(o, "categories", categories);
     if (f->buckets > 0)
         json_object_set_new(o, "buckets", json_integer(f->buckets));
     if (f->others)
@@ -639,14 +647,21 @@ static bool has_name(const struct found *f, const char *name)
     return false;
 }
 
-/* How many buckets the `others` cells get that are neither missing nor numbers nor named, of which `named` are texts. */
-static int buckets_of(const struct made *m, double others, bool codes, double named)
+/* How many buckets the `others` cells get that are neither missing nor named. `known` others are codes, or numbers that repeat;
+ * `named` texts are named. */
+static int buckets_of(const struct made *m, double others, double known, double named)
 {
-    const double repeats = count(m, DP_CENSUS_REPEATS) - named;
+    const double repeats = count(m, DP_CENSUS_REPEATS) - named + known;
     int buckets = 1;
     while (buckets < MOST_BUCKETS && 2 * buckets * m->threshold <= 4 * others)
         buckets *= 2;
-    return buckets > 2 && (codes || repeats >= 0.5 * others) ? buckets : 0;
+    return buckets > 2 && repeats >= 0.5 * others ? buckets : 0;
+}
+
+/* Whether less than half of the numbers are different whole ones, in the rows that were looked at. */
+static bool do_repeat(const struct made *m, double numbers)
+{
+    return count(m, DP_CENSUS_WHOLE) < 0.5 * fmin(1, DP_CENSUS_FIRST / (double)m->census->rows) * numbers;
 }
 
 /* Whether nearly all numbers are different whole numbers, but no seconds since 1970, which are dates. Salaries are such numbers,
@@ -743,6 +758,23 @@ static bool has_codes(const struct found *f)
     return false;
 }
 
+/* Names the whole numbers below WHOLE of a column of texts, for each bin above the noise; returns the number of their cells. */
+static double name_whole(const struct made *m, struct found *f)
+{
+    double sum = 0, low, high;
+    for (int first = 0; first < WHOLE && f->unit == NULL && f->date[0] == '\0'; first += first > 0 ? first : 1) {
+        const size_t k = dp_census_cell(first, false) - 1;
+        const double here = in_bin(m, k);
+        if (here < SAID * noise_in_bin(m))
+            continue;
+        interval(k, &low, &high);
+        for (int number = first; number == first || number < high; number++)
+            f->whole |= 1u << number;
+        sum += here;
+    }
+    return sum;
+}
+
 /* Says how many cells have a number that may stand for a missing one and is beyond the bounds, if they are above the noise. */
 static void tell_cut(const struct made *m, struct found *f)
 {
@@ -790,6 +822,18 @@ static void tell_unnamed(const struct made *m, double others, struct found *f)
     f->note = f->lost;
 }
 
+/* A column of texts, of which `others` cells have no name, has `numbers`: whole ones below WHOLE get names, and the rest shares
+ * the buckets if numbers repeat. Returns how many have no category. */
+static double place_numbers(const struct made *m, double numbers, double others, double named, bool codes, struct found *f)
+{
+    if (f->numeric || numbers == 0)
+        return 0;
+    const double rest = fmax(numbers - name_whole(m, f), 0), again = do_repeat(m, numbers) ? rest : 0;
+    f->buckets = codes ? buckets_of(m, others - numbers + rest, others, named) /* numbers are among the others */
+                       : buckets_of(m, others + again, again, named);
+    return f->buckets > 0 || codes ? 0 : rest;
+}
+
 static void noised_feature(const struct made *m, const struct dp_census_column *c, struct found *f)
 {
     const double absent = if_significant(count(m, 0), m->significant);
@@ -798,10 +842,11 @@ static void noised_feature(const struct made *m, const struct dp_census_column *
     const bool codes = has_codes(f);
     bool in_a_row;
     const double others = (double)m->census->rows - missing - named - (codes ? 0 : numbers);
-    f->buckets = buckets_of(m, others, codes, named);
+    f->buckets = buckets_of(m, others, codes ? others : 0, named);
     f->numeric = !codes && numbers >= named + (f->buckets > 0 ? others : 0);
+    const double left = place_numbers(m, numbers, others, named, codes, f);
     bound_frequent(m, numbers, others, f);
-    f->missing = missing > 0;
+    f->missing = missing > 0 || (f->numeric && named > 0); /* 1, 2, 3, 4, 5+: 5+ is missing */
     f->fill = f->missing ? NAN : f->low + 0.5 * (f->high - f->low);
     const bool different = are_different(m, numbers, f, &in_a_row);
     if (c->name[0] == '\0')
@@ -823,8 +868,7 @@ static void noised_feature(const struct made *m, const struct dp_census_column *
     else if (strstr(f->date, "%m/%d/") != NULL && strstr(f->date, "%d/%m/") != NULL)
         f->note = "if a date can have either, its month is taken to be first: a guess, which \"date\" in the schema decides";
     tell_unnamed(m, others, f);
-    if (f->numeric || !codes)
-        tell_lost(m, f->numeric ? (double)m->census->rows - count(m, 0) - (missing - absent) - numbers : numbers, f);
+    tell_lost(m, f->numeric ? (double)m->census->rows - count(m, 0) - (missing - absent) - numbers : left, f);
 }
 
 /* noise: of the count, or 0 for an exact one. why: "", or which label they do not have, or, after a comma, that these rows may

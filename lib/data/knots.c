@@ -137,7 +137,7 @@ static double shortened(double value, int digits)
 }
 
 /* Adds a part of all rows to the sums, evenly along the bounds. Quantiles have few knots where few rows are, so that no cosine
- * changes there: without this, electricity has .013 less of R², because its extremes of temperature are there. */
+ * changes there: without this, electricity has .016 less of R², because its extremes of temperature are there. */
 static void add_even(const struct dp_knots *k, size_t j, double *f)
 {
     const double *edge = k->edge + j * (DP_KNOTS_CELLS + 1), all = f[k->cells], low = edge[0];

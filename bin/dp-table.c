@@ -73,16 +73,23 @@ static void put_mean(const struct dp_cells *cells, const struct dp_table *t, siz
 {
     struct dp_estimate_mean mean;
     double low = 0, high = 0, count = value[t->may_be_missing[k] ? dp_table_present(t, k) + cell : t->offset + cell];
-    dp_cells_bounds(cells, (size_t)dp_cells_find(cells, t->sum[k]), &low, &high);
+    const size_t column = (size_t)dp_cells_find(cells, t->sum[k]);
+    const struct dp_column *of = cells->column[column].of;
+    dp_cells_bounds(cells, column, &low, &high);
     const double middle = 0.5 * (low + high), range = high - low;
     if (!dp_estimate_mean(t, value[dp_table_sum(t, k) + cell], count, &mean)) {
         printf(",too few,,");
         return;
     }
-    putchar(',');
-    put_number(middle + range * mean.mean, ",");
-    put_number(middle + range * mean.low, ",");
-    put_number(middle + range * mean.high, "");
+    const double said[] = {mean.mean, mean.low, mean.high};
+    for (size_t e = 0; e < 3; e++) {
+        char text[DP_DATE_TEXT];
+        putchar(',');
+        if (of->date != NULL)
+            put(dp_cells_number(of, middle + range * said[e], text, sizeof text));
+        else
+            put_number(middle + range * said[e], "");
+    }
 }
 
 static void put_header(const struct dp_tables *tables, const char **name, size_t names)

@@ -13,6 +13,8 @@ help[model]="write the rows there, as CSV"
 parse "$@"
 check_data "TABLE --epsilon 1 -o ROWS.csv"
 [ -n "$model$print" ] || fail "-o is required: where the rows go"
+((${rows:-1} <= 10000000)) || fail "--rows: must be at most 10000000, got '$rows'"
+[[ -z $target || ,$without, != *",$target,"* ]] || fail "--target: '$target' is left out by --without"
 
 # header: the names of its columns, one a line; nothing if a name has quotes
 header() {
@@ -28,7 +30,8 @@ check_size() {
     skip=$(tr ',' '\n' <<< "$without" | grep -c .) || true
     rows=$(($(plain | wc -l) - 1))
     words_of delta
-    ((columns - skip < 2 || rows < 2)) || dp-rows plan --rows "$rows" --columns "$((columns - skip))" --epsilon "$epsilon" "${words[@]}"
+    ((columns - skip < 2 || rows < 2)) || dp-rows plan --rows "$rows" --columns "$((columns - skip))" --epsilon "$epsilon" "${words[@]}" || return
+    [ -n "$target" ] || say "without --target the last column is the label of the proposed schema: it must have classes or numbers"
 }
 # check_schema SCHEMA: refuses a target that is no column, and columns that cannot have cells
 check_schema() {

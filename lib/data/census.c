@@ -653,9 +653,23 @@ static int find_column(const struct dp_census *census, const char *option, const
                    dp_text_list(dp_census_name, census, census->columns, names));
 }
 
-int dp_census_find_label(struct dp_census *census, struct dp_err *err)
+/* Whether a name is in a list with commas. */
+static bool lists(const char *list, const char *name)
+{
+    for (const char *at = list; at != NULL; at = *at == ',' ? at + 1 : NULL) {
+        const size_t length = strcspn(at, ",");
+        if (strlen(name) == length && strncmp(at, name, length) == 0)
+            return true;
+        at += length;
+    }
+    return false;
+}
+
+int dp_census_find_label(struct dp_census *census, const struct dp_import *import, struct dp_err *err)
 {
     census->label = census->columns - 1;
+    while (census->label > 0 && lists(import->source.without, census->column[census->label].name))
+        census->label--;
     int rc = census->label_name != NULL ? find_column(census, "label", census->label_name, &census->label, err) : DP_OK;
     return rc == DP_OK && (long)census->label == census->person
                ? dp_fail(err, DP_E_USAGE, "--person: '%s' is the label", census->column[census->label].name)
@@ -913,7 +927,7 @@ static int read_first(struct dp_census *census, struct dp_lines *l, const struct
     int rc = read_names(census, l, &import->source, use, err);
     rc = rc ?: find_person(census, import, err);
     if (use == DP_CENSUS_PAID)
-        rc = rc ?: dp_census_check_names(census, err) ?: dp_census_find_label(census, err);
+        rc = rc ?: dp_census_check_names(census, err) ?: dp_census_find_label(census, import, err);
     if (use == DP_CENSUS_PAID)
         rc = rc ?: dp_census_leave_out(census, import, err);
     if (use == DP_CENSUS_PAID)

@@ -160,8 +160,9 @@ const char *dp_census_name(const void *census, size_t i, size_t *length);
 /* If two columns have the same name, a name cannot say which one is meant: DP_E_RUN. */
 int dp_census_check_names(const struct dp_census *census, struct dp_err *err);
 
-/* Sets census->label, the column label_name or the last one. DP_E_USAGE: there is no such column. */
-int dp_census_find_label(struct dp_census *census, struct dp_err *err);
+/* Sets census->label, the column label_name or the last one that source.without does not list. DP_E_USAGE: there is no such
+ * column. */
+int dp_census_find_label(struct dp_census *census, const struct dp_import *import, struct dp_err *err);
 
 /* Marks the columns that source.without lists, or all that source.columns does not list; never the label or the person.
  * DP_E_USAGE: there is no such column. */

@@ -93,14 +93,10 @@ static double number_in(const struct dp_cells *cells, size_t column, size_t cell
 static void put_number(const struct dp_column *c, double v, FILE *out)
 {
     char text[DP_DATE_TEXT];
-    if (c->date == NULL) {
-        snprintf(text, sizeof text, "%.9g", v);
-        fputs(text, out);
-        return;
-    }
-    char *first = dp_format("%.*s", (int)strcspn(c->date, "|"), c->date);
-    fputs(dp_date_print(first, v, text), out);
-    free(first);
+    if (c->date == NULL)
+        fprintf(out, "%.9g", v);
+    else
+        fputs(dp_cells_number(c, v, text, sizeof text), out);
 }
 
 /* A text that shares the bucket, or "other". */

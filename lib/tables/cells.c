@@ -99,8 +99,7 @@ int dp_cells_check(const struct dp_cells *cells, size_t column, struct dp_err *e
                        : dp_fail(err, DP_E_USAGE, "column '%.60s' is %s, so it has no cells to count: %s", c->name, why, would);
 }
 
-/* Prints a number of a column: days as a date. */
-static const char *number(const struct dp_column *c, double value, char *buffer, size_t size)
+const char *dp_cells_number(const struct dp_column *c, double value, char *buffer, size_t size)
 {
     char date[DP_DATE_TEXT];
     if (c->date == NULL)
@@ -122,8 +121,8 @@ const char *dp_cells_word(const struct dp_cells *cells, size_t column, size_t ce
     else if (c->of->type == DP_COLUMN_CATEGORICAL)
         snprintf(buffer, DP_CELLS_WORD, "%s", c->of->categories.text[cell]);
     else
-        snprintf(buffer, DP_CELLS_WORD, "%s..%s", number(c->of, dp_cells_edge(cells, column, cell), from, sizeof from),
-                 number(c->of, dp_cells_edge(cells, column, cell + 1), to, sizeof to));
+        snprintf(buffer, DP_CELLS_WORD, "%s..%s", dp_cells_number(c->of, dp_cells_edge(cells, column, cell), from, sizeof from),
+                 dp_cells_number(c->of, dp_cells_edge(cells, column, cell + 1), to, sizeof to));
     return buffer;
 }
 

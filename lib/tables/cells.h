@@ -47,6 +47,9 @@ const char *dp_cells_none(const struct dp_schema *schema, const struct dp_column
 /* DP_E_USAGE: dp_cells_none has a reason. */
 int dp_cells_check(const struct dp_cells *cells, size_t column, struct dp_err *err);
 
+/* Prints a number of a column: days as a date, in the first format of the column. Returns buffer. */
+const char *dp_cells_number(const struct dp_column *column, double value, char *buffer, size_t size);
+
 /* The word of a cell: "Male", "20..30", "missing", "other". Returns buffer. */
 const char *dp_cells_word(const struct dp_cells *cells, size_t column, size_t cell, char buffer[DP_CELLS_WORD]);
 

@@ -209,6 +209,22 @@ share() { awk -F, "NR > 1 { n++; if ($2) k++ } END { printf \"%.4f\", k / n }" "
     assert_equal "$(head -n 1 rows.csv)" ward,age,sex,died
 }
 
+@test "too many rows, and a target that is left out, are refused before the schema is paid for" {
+    cp t.csv many.csv
+    complains 2 "dpline rows: --rows: must be at most 10000000, got '10000001'" dpline rows many.csv --rows 10000001 -o rows.csv
+    complains 2 "dpline rows: --target: 'died' is left out by --without" dpline rows many.csv --target died --without sex,died -o rows.csv
+    [ ! -e many.json ]
+    [ ! -e many.json.ledger ]
+}
+
+@test "without a target the last column that is not left out is the label" {
+    awk -v OFS=, 'NR > 1 { $2 = sprintf("2026-01-%02d", 1 + NR % 28) } NR == 1 { $2 = "day" } 1' t.csv > last.csv
+    run -0 dpline rows last.csv --row-is-person --without day --no-registry -o rows.csv
+    assert_line "dpline rows: without --target the last column is the label of the proposed schema: it must have classes or numbers"
+    assert_line 'dp-import: column '"'died' is label, classes [\"no\",\"yes\"]"
+    assert_equal "$(head -n 1 rows.csv)" ward,age,sex,died
+}
+
 @test "dp-info says that a model is tables" {
     laps '--at-most 3' '--target died'
     run -0 dp-info t.model

@@ -73,7 +73,7 @@ prepare() {
     awk 'NR == 1 { print "patient_id," $0; next } { for (i = 0; i < 5; i++) print "P" NR "," $0 }' u.csv > visits.csv
     message="dp-import: column 'patient_id' looks like an identifier. If a person may have several rows, --person 'patient_id' protects all of them; --row-is-person if each row is another person; nothing was charged"
     complains 5 "$message" dpline tables visits.csv --by ward,sex -o out.csv
-    complains 5 "$message" dpline rows visits.csv -o rows.csv
+    complains 5 "$message" dpline rows visits.csv -q -o rows.csv
     [ ! -e visits.json.ledger ]
     [ ! -e rows.csv ]
     dpline tables visits.csv --by ward,sex --person patient_id --epsilon 8 -o out.csv 2> said
@@ -86,6 +86,16 @@ prepare() {
     dp-account certify --model rows.csv.model --data visits.dp | jq -e '.release == "synthetic rows"'
     dp-account report --data visits.dp --model rows.csv.model --text > page
     tr "\n" " " < page | grep -q "Rows that are drawn from it belong to nobody"
+}
+
+@test "the mean of dates is a date" {
+    awk -F, -v OFS=, '{ $3 = NR == 1 ? "day" : sprintf("2026-01-%02d", 1 + (NR % 30)) } 1' u.csv > dates.csv
+    jq '.columns[2] = {"name": "day", "type": "numeric", "date": "%Y-%m-%d", "bounds": ["2026-01-01", "2026-01-31"]}' u.json > dates.json
+    dp-import csv -s dates.json -q -o dates.dp dates.csv
+    dpline tables dates.dp --by sex --mean day --epsilon 10 --seed 1 -q > out
+    # the days of 400 rows have a mean at noon of 15 January, with a deviation of .4; the interval is a third of a day wide
+    assert_equal "$(awk -F, 'NR > 1 && $5 ~ /^2026-01-1[2-8]$/ && $6 ~ /^2026-01-1[2-8]$/ && $7 ~ /^2026-01-1[2-8]$/' out | wc -l)" "$(($(wc -l < out) - 1))"
+    assert_equal "$(head -n 1 out)" sex,count,count_low,count_high,mean_day,mean_day_low,mean_day_high
 }
 
 @test "the mean of a label that is a number, or a count" {

@@ -166,7 +166,8 @@ static void put_categories(json_t *o, const struct found *f)
     json_t *categories = json_array(), *texts = folded(f->named, f->count);
     for (int k = 0; k < WHOLE; k++)
         if (f->whole >> k & 1)
-            json_array_append_new(categories, json_sprintf("%d", k));
+            json_array_append_new(
+                categories, json_pack("[o, o, o]", json_sprintf("%d", k), json_sprintf("%d.0", k), json_sprintf("%d%%", k)));
     json_array_extend(categories, texts);
     json_decref(texts);
     json_object_set_new(o, "categories", categories);

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Measures of synthetic rows: measure.py TRAIN.csv TEST.csv ROWS.csv TARGET POSITIVE [COLUMN=CELLS,...]
+                               measure.py TRAIN.csv - ROWS.csv TARGET POSITIVE [COLUMN=CELLS,...]
 
 What is compared: texts as they are, so that a text of ROWS that TRAIN does not have agrees with no text; and numbers in cells,
 which are made from TRAIN without noise. A number has 16 cells, or as many as the last argument says: each value that more than
-its part of the rows have is a cell, and quantiles divide the other values. A missing value is a cell.
+its part of the rows have is a cell, and quantiles divide the other values. With COLUMN=all each number is a cell. A missing value is a
+cell.
 Prints the mean total variation of all pairs of columns and of 60 random triples, between TRAIN and ROWS; and accuracy and AUC on
-TEST of a logistic regression and of boosted trees that are trained on the cells of ROWS. Needs NumPy and scikit-learn
+TEST of a logistic regression and of boosted trees that are trained on the cells of ROWS, unless TEST is -. Needs NumPy and scikit-learn
 (python3-sklearn)."""
 import csv
 import itertools
@@ -57,7 +59,7 @@ def cut(values, cells):
     return np.unique(edges)
 
 
-train, test, rows = (read(path) for path in sys.argv[1:4])
+train, test, rows = (read(path) for path in (sys.argv[1], sys.argv[1 if sys.argv[2] == "-" else 2], sys.argv[3]))
 target, positive = sys.argv[4:6]
 said = dict(part.split("=") for part in sys.argv[6].split(",")) if len(sys.argv) > 6 else {}
 names = [name for name in rows if name in train and name != target] + [target]
@@ -65,7 +67,7 @@ cells, sizes = ([], [], []), []
 
 for name in names:
     columns = [table[name] for table in (train, test, rows)]
-    if name != target and is_number(columns[0]):
+    if name != target and said.get(name) != "all" and is_number(columns[0]):
         values = [np.array([number(text) for text in column]) for column in columns]
         edges = cut(values[0], int(said.get(name, 16)))
         for k in range(3):
@@ -96,6 +98,8 @@ pairs = [far(pair) for pair in itertools.combinations(range(len(names)), 2)]
 triples = list(itertools.combinations(range(len(names)), 3))
 chosen = np.random.default_rng(5).choice(len(triples), min(60, len(triples)), replace=False)
 print("2-way %.4f (largest %.3f), 3-way %.4f" % (np.mean(pairs), max(pairs), np.mean([far(triples[i]) for i in chosen])))
+if sys.argv[2] == "-":
+    sys.exit()
 label = [np.array([word == positive for word in table[target]]) for table in (train, test, rows)]
 linear = LogisticRegression(max_iter=400).fit(one_hot(2), label[2])
 score = linear.decision_function(one_hot(1))

@@ -66,7 +66,7 @@ static int write_rows(struct audit *a, struct dp_writer *w, double *x, struct dp
         for (size_t j = 0; j < d->cols; j++)
             x[j] = 0;
         for (size_t j = 0; j < row.count; j++)
-            x[row.columns != NULL ? (size_t)row.columns[j] : j] = (double)row.values[j];
+            x[row.columns != NULL ? (size_t)row.columns[j] : j] = (double)dp_row_value(&row, j);
         rc = dp_writer_row(w, x, d->y[i], err);
     }
     memset(x, 0, d->cols * sizeof *x);

@@ -500,7 +500,7 @@ static void make_canary(struct audit *a)
     for (size_t i = 0; a->out->keep_others && i < d->rows; i++) {
         struct dp_row r = dp_dataset_row(d, i);
         for (size_t j = 0; i - first >= count && j < r.count; j++)
-            mass[r.columns != NULL ? (size_t)r.columns[j] : j] += fabs((double)r.values[j]);
+            mass[r.columns != NULL ? (size_t)r.columns[j] : j] += fabs((double)dp_row_value(&r, j));
     }
     for (size_t j = 1; j < d->cols; j++)
         if (mass[j] < mass[best])

@@ -81,7 +81,7 @@ static int write_dense(const struct dp_variant *v, const struct dp_dataset *d, b
         for (size_t i = 0; rc == DP_OK && i < d->rows; i++) {
             struct dp_row r = row_of(d, blank, rows, i);
             for (size_t j = 0; j < d->cols; j++)
-                values[j] = r.count > 0 ? r.values[j] : 0;
+                values[j] = r.count > 0 ? dp_row_value(&r, j) : 0;
             fwrite(values, sizeof *values, d->cols, out);
         }
         rc = close_checked(out, rc, v->path, err);

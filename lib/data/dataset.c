@@ -330,7 +330,7 @@ static int check_labels(const struct dp_dataset *d, const char *path, struct dp_
 static int check_scales(const struct dp_dataset *d, const char *path, struct dp_err *err)
 {
     for (size_t j = 0; j < d->cols; j++)
-        if (!dp_quantise_good(((const float *)d->map->scales.data)[j]))
+        if (!dp_quantise_good(d->first.scale[j]))
             return dp_fail(err, DP_E_RUN, "%s/scales.npy: the scale of column %zu is not a power of two from 2^-126 to 2^112",
                            path, j + 1);
     return DP_OK;
@@ -422,6 +422,8 @@ static int map_rows(struct dp_dataset *d, int at, const char *path, struct dp_er
     m->start = m->indptr.data;
     if (d->storage == DP_STORAGE_DENSE)
         d->first = dp_row_dense(m->x.data, d->cols);
+    if (d->storage == DP_STORAGE_INT16)
+        d->first = dp_row_narrow(m->x.data, m->scales.data, d->cols);
     return rc == DP_OK && d->storage == DP_STORAGE_CELLS ? open_cells(d, path, err) : rc;
 }
 
@@ -537,20 +539,10 @@ struct dp_row dp_dataset_other_row(const struct dp_dataset *dataset, size_t i)
     const struct dp_dataset_map *m = dataset->map;
     if (m->maker != NULL)
         return dp_row_maker_row(m->maker, dp_dataset_is_null(dataset, i) ? NULL : (const double *)m->x.data + i * m->count);
-    if (dataset->storage == DP_STORAGE_INT16)
-        return dp_row_maker_widen((const int16_t *)m->x.data + i * dataset->cols, m->scales.data, dataset->cols);
     /* Zeros may stand for pages of X_indptr.npy that are gone; see mapped.h. */
     int64_t from = m->start[i], to = m->start[i + 1];
     size_t count = from >= 0 && to > from && (uint64_t)to <= m->x.dims[0] ? (size_t)(to - from) : 0;
     return dp_row_sparse(m->values + (count > 0 ? from : 0), m->columns + (count > 0 ? from : 0), count);
-}
-
-void dp_dataset_ask(const struct dp_dataset *d, size_t i)
-{
-    const size_t bytes = d->storage == DP_STORAGE_INT16 ? d->cols * sizeof(int16_t) : d->map->count * sizeof(double);
-    const char *from = (const char *)d->map->x.data + i * bytes;
-    for (size_t at = 0; at < bytes; at += 64)
-        __builtin_prefetch(from + at);
 }
 
 static int check_row(const struct dp_dataset *d, size_t i, const char *path, struct dp_err *err)
@@ -567,10 +559,16 @@ static int check_row(const struct dp_dataset *d, size_t i, const char *path, str
 /* Hashes the values of a row as floats, whatever the storage; whole: zeros, too. */
 static void hash_values(struct dp_hash *hash, struct dp_row row, bool whole)
 {
-    if (whole)
-        dp_hash_add(hash, row.values, row.count * sizeof *row.values);
-    else
-        dp_digest_row(hash, row.values, row.count);
+    float part[DP_DIGEST_PART];
+    for (size_t j = 0, count; j < row.count; j += count) {
+        count = row.count - j < DP_DIGEST_PART ? row.count - j : DP_DIGEST_PART;
+        for (size_t k = 0; k < count; k++)
+            part[k] = dp_row_value(&row, j + k);
+        if (whole)
+            dp_hash_add(hash, part, count * sizeof *part);
+        else
+            dp_digest_row(hash, part, count);
+    }
 }
 
 size_t dp_dataset_labels(const struct dp_dataset *d, double *y)

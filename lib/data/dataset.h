@@ -48,7 +48,7 @@ struct dp_dataset {
     const int64_t *null; /* nulls numbers of null rows. NULL: there can be none, which is public */
     size_t nulls;
     uint64_t *null_bit;               /* a bit for each row, so that a lap does not search; NULL without null rows */
-    struct dp_row first;              /* row 0, with pointers into the mapping; unset for other storage than dense */
+    struct dp_row first;              /* row 0, with pointers into the mapping; unset for CSR and cells */
     char **class_names;               /* classes entries, or NULL */
     char **column_names;              /* cols entries, or NULL */
     char *label_name;                 /* or NULL */
@@ -115,21 +115,17 @@ int dp_dataset_verify(const struct dp_dataset *dataset, const char *path, struct
 /* dataset may be NULL. */
 void dp_dataset_close(struct dp_dataset *dataset);
 
-/* Row i < rows, borrowed; a row of cells or of 16 bits, which is made when it is read (row_maker.h), until the same thread has
- * taken DP_ROW_MAKER_KEPT more. Inline, because a lap calls it for each of its rows. */
+/* Row i < rows, borrowed; a row that is made of cells, until the same thread has taken DP_ROW_MAKER_KEPT more (row_maker.h).
+ * Inline, because a lap calls it for each of its rows. */
 struct dp_row dp_dataset_other_row(const struct dp_dataset *dataset, size_t i);
 static inline struct dp_row dp_dataset_row(const struct dp_dataset *dataset, size_t i)
 {
     struct dp_row row = dataset->first; /* changed in place: building a new struct is slower */
-    if (row.values == NULL)
+    if (row.narrow != NULL)
+        row.narrow += i * row.count;
+    else if (row.values != NULL)
+        row.values += i * row.count;
+    else
         return dp_dataset_other_row(dataset, i);
-    row.values += i * row.count;
     return row;
 }
-
-/* Whether dp_dataset_row makes rows, and a request for the numbers of row i before it does. */
-static inline bool dp_dataset_makes_rows(const struct dp_dataset *dataset)
-{
-    return dataset->storage == DP_STORAGE_CELLS || dataset->storage == DP_STORAGE_INT16;
-}
-void dp_dataset_ask(const struct dp_dataset *dataset, size_t i);

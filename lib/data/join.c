@@ -164,7 +164,7 @@ static void copy_rows(const struct dp_dataset *d, size_t from, size_t to, float 
         const struct dp_row row = dp_dataset_row(d, i);
         float *x = rows + (i - from) * d->cols;
         for (size_t k = 0; k < row.count; k++)
-            x[row.columns != NULL ? (size_t)row.columns[k] : k] = row.values[k];
+            x[row.columns != NULL ? (size_t)row.columns[k] : k] = dp_row_value(&row, k);
         y[i - from] = dp_dataset_is_null(d, i) ? (double)NAN : d->y[i];
     }
 }

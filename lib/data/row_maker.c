@@ -2,7 +2,6 @@
 
 #include <pthread.h>
 
-#include "base/isa.h"
 #include "base/mem.h"
 #include "data/carried.h"
 #include "data/features.h"
@@ -56,14 +55,6 @@ static struct made *made_of_thread(void)
     return made_here;
 }
 
-/* Room for a row of that many entries. */
-static float *next_slot(struct made *m, size_t count)
-{
-    struct slot *slot = &m->slot[m->next++ % DP_ROW_MAKER_KEPT];
-    dp_extend(&slot->row, &slot->room, count, sizeof *slot->row);
-    return slot->row;
-}
-
 int dp_row_maker_open(struct dp_row_maker **maker, const char *schema, const char *name, struct dp_err *err)
 {
     struct dp_row_maker *c = dp_new(1, sizeof *c);
@@ -113,9 +104,10 @@ struct dp_row dp_row_maker_row(const struct dp_row_maker *maker, const double *v
 {
     struct made *m = made_of_thread();
     const struct dp_features *f = &maker->features;
-    float *row = next_slot(m, f->count);
+    struct slot *slot = &m->slot[m->next++ % DP_ROW_MAKER_KEPT];
     struct dp_parsed *record = &m->record;
     struct dp_err ignored;
+    dp_extend(&slot->row, &slot->room, f->count, sizeof *slot->row);
     dp_extend(&m->x, &m->x_room, f->count, sizeof *m->x);
     record->count = 0;
     record->null = values == NULL;
@@ -125,21 +117,7 @@ struct dp_row dp_row_maker_row(const struct dp_row_maker *maker, const double *v
     }
     record->count = record->null ? 0 : record->count;
     dp_features_make(f, &maker->plan, record, m->x);
-    if (dp_row_shorten(&maker->length, m->x, 1, 0, row, &ignored) != DP_OK)
-        memset(row, 0, f->count * sizeof *row);
-    return dp_row_dense(row, f->count);
-}
-
-DP_KERNEL(void, widen, (const int16_t *restrict narrow, const float *restrict step, size_t cols, float *restrict row),
-          (narrow, step, cols, row))
-{
-    for (size_t j = 0; j < cols; j++)
-        row[j] = (float)narrow[j] * step[j];
-}
-
-struct dp_row dp_row_maker_widen(const int16_t *narrow, const float *step, size_t cols)
-{
-    float *row = next_slot(made_of_thread(), cols);
-    widen(narrow, step, cols, row);
-    return dp_row_dense(row, cols);
+    if (dp_row_shorten(&maker->length, m->x, 1, 0, slot->row, &ignored) != DP_OK)
+        memset(slot->row, 0, f->count * sizeof *slot->row);
+    return dp_row_dense(slot->row, f->count);
 }

@@ -1,7 +1,7 @@
-/* Rows that are made each time they are read: of the cells of a table, from a data set of storage "cells", or of whole numbers
- * of 16 bits (data/quantise.h). A row of cosines and products (data/features.h) has tens of entries for each cell, so the rows
- * of a large table are long to write and to read. The schema that the data set carries (data/carried.h) makes the rows, by the
- * functions of an import: they have the same bits as the rows of a dense data set. */
+/* Rows that are made of the cells of a table each time they are read, from a data set of storage "cells". A row of cosines and
+ * products (data/features.h) has tens of entries for each cell, so the rows of a large table are long to write and to read.
+ * The schema that the data set carries (data/carried.h) makes the rows, by the functions of an import: they have the same bits
+ * as the rows of a dense data set. */
 #pragma once
 
 #include "base/err.h"
@@ -21,6 +21,3 @@ size_t dp_row_maker_cols(const struct dp_row_maker *maker);  /* entries of the r
  * that no import writes make a row of zeros. Threads may call this at the same time. */
 #define DP_ROW_MAKER_KEPT 256
 struct dp_row dp_row_maker_row(const struct dp_row_maker *maker, const double *values);
-
-/* row_j = narrow_j × step_j, which is exact in float32; the row stays as long. */
-struct dp_row dp_row_maker_widen(const int16_t *narrow, const float *step, size_t cols);

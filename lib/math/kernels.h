@@ -17,6 +17,13 @@ struct dp_kernels {
     void (*axpy)(double a, const float *x, double *w, size_t count);
     void (*add_grid)(double a, double inverse_grid, const float *x, int64_t *sum, size_t count);
 
+    /* The same for rows of whole numbers q_j with scales: x_j = q_j × scale_j. */
+    double (*narrow_dot)(const int16_t *q, const float *scale, const double *w, size_t count);
+    double (*narrow_norm2)(const int16_t *q, const float *scale, size_t count);
+    void (*narrow_axpy)(double a, const int16_t *q, const float *scale, double *w, size_t count);
+    void (*narrow_add_grid)(double a, double inverse_grid, const int16_t *q, const float *scale, int64_t *sum, size_t count);
+    void (*unpack)(const int16_t *q, const float *scale, float *x, size_t count);
+
     /* Packs the numbers that have a bit that is 1 to the front of `kept`, which has room for count and LANES more. Returns how
        many they are. Bit j mod 8 of bits[j / 8] says whether number j is one; bits has count / 8 bytes of room, with count
        rounded up to a multiple of LANES. */

@@ -25,6 +25,7 @@ void dp_moments_open(struct dp_moments *m, size_t cols, double bound)
     m->left = dp_new(ROWS * panels * PANEL, sizeof *m->left);
     m->right = dp_new(ROWS * panels * PANEL, sizeof *m->right);
     m->most = dp_new(2 * panels, sizeof *m->most);
+    m->floats = dp_new(cols, sizeof *m->floats);
     m->r = dp_new(panels * PANEL, sizeof *m->r);
     m->q = dp_new(panels * PANEL, sizeof *m->q);
     m->even_r = dp_new(panels * PANEL, sizeof *m->even_r);
@@ -37,6 +38,7 @@ void dp_moments_close(struct dp_moments *m)
     free(m->left);
     free(m->right);
     free(m->most);
+    free(m->floats);
     free(m->r);
     free(m->q);
     free(m->even_r);
@@ -129,7 +131,7 @@ void dp_moments_add_by(struct dp_moments *m, double by, struct dp_row row, const
     size_t features = m->cols - tails, count = row.count;
     if (by == 0)
         return;
-    to_grid(row.values, count, by, m->units, m->r, m->q);
+    to_grid(dp_row_floats(&row, m->floats), count, by, m->units, m->r, m->q);
     to_grid(tail, tails, by, m->units, m->r + count, m->q + count);
     if (row.columns == NULL) {
         put(m);

@@ -31,6 +31,7 @@ struct dp_moments {
     int16_t *left, *right;  /* panels of r and of q (math/pairs.h) */
     int16_t *most;          /* for each panel its largest |r|, then its largest |q| */
     dp_pairs_product *multiply;
+    float *floats;            /* of a narrow row */
     int16_t *r, *q;           /* of a row */
     int16_t *even_r, *even_q; /* of the row that waits for the other one of its pair */
     int32_t *column;          /* of a sparse row */
@@ -51,7 +52,7 @@ void dp_moments_close(struct dp_moments *moments);
    sum of its squared entries is at most Σ_i x_i⁴ + Σ_i<j 2 x_i² x_j² = ‖x‖⁴ ≤ bound².
 
    No product is rounded, so the order of rows, blocks and threads changes nothing. A row with an entry that is not finite adds
-   nothing. A row adds the same numbers whether it is dense or sparse. sum: dp_moments_size(cols). The moments of dense
+   nothing. A row adds the same numbers whether it is dense, sparse or narrow. sum: dp_moments_size(cols). The moments of dense
    rows may be added as late as dp_moments_flush. */
 void dp_moments_add(struct dp_moments *moments, struct dp_row row, const float *tail, size_t tails, int64_t *sum);
 

@@ -150,6 +150,8 @@ static size_t gather(const float *const *row, size_t features, double *x, size_t
 
 static uint64_t pattern_of(struct dp_row row, size_t features)
 {
+    if (row.narrow != NULL)
+        return 0;
 #ifdef DP_ISA_X86
     if (dp_isa_used() == DP_ISA_AVX512)
         return pattern_wide(row.values, features);
@@ -193,12 +195,13 @@ static void widen(const struct dp_panels *panels, const struct dp_row *rows, siz
     b->x = room;
     b->at = (uint32_t *)(room + DP_PANELS_ROWS * cols);
     b->count = count;
+    float *floats = (float *)(b->at + DP_PANELS_ROWS / QUAD * cols);
     arrange(rows, count, features, b->order);
     for (size_t q = 0; q < whole / QUAD; q++) {
         double *x = b->x + q * QUAD * cols;
         const float *row[QUAD];
         for (size_t r = 0; r < QUAD; r++) /* some row instead of those that are not there */
-            row[r] = rows[b->order[q * QUAD + r < count ? q * QUAD + r : 0]].values;
+            row[r] = dp_row_floats(&rows[b->order[q * QUAD + r < count ? q * QUAD + r : 0]], floats + r * cols);
         b->used[q] = gather(row, features, x, cols, b->at + q * cols);
         if (cols == features)
             continue;

@@ -25,5 +25,5 @@ void dp_panels_multiply(const struct dp_panels *panels, const struct dp_row *row
 #define DP_PANELS_ROWS 128
 static inline size_t dp_panels_room(const struct dp_panels *panels)
 {
-    return (DP_PANELS_ROWS + 16) * panels->cols; /* and 32 lists of columns */
+    return (DP_PANELS_ROWS + 18) * panels->cols; /* 4 rows of floats, and 32 lists of columns */
 }

@@ -3,7 +3,7 @@
  *   v_kj = Σ_i a_ik x_ij,   sum_kj += trunc(v_kj min(1, C / ‖v‖₂) / grid)
  *
  * so that the added vector times the grid has L2 norm at most C as real numbers (dp_grid_add_at). v is added up in double, in
- * the order of the rows. The same rows give the same numbers dense and sparse. */
+ * the order of the rows. The same rows give the same numbers dense, sparse and narrow. */
 #pragma once
 
 #include "base/err.h"

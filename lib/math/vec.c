@@ -4,6 +4,8 @@
 
 double dp_row_dot(struct dp_row row, const double *w)
 {
+    if (row.narrow != NULL)
+        return dp_kernels()->narrow_dot(row.narrow, row.scale, w, row.count);
     if (row.columns == NULL)
         return dp_kernels()->dot(row.values, w, row.count);
     double lane[LANES] = {0}; /* the columns of the dense row: its zeros add nothing */
@@ -14,6 +16,8 @@ double dp_row_dot(struct dp_row row, const double *w)
 
 double dp_row_norm2(struct dp_row row)
 {
+    if (row.narrow != NULL)
+        return dp_kernels()->narrow_norm2(row.narrow, row.scale, row.count);
     if (row.columns == NULL)
         return dp_kernels()->norm2(row.values, row.count);
     double lane[LANES] = {0};
@@ -24,6 +28,10 @@ double dp_row_norm2(struct dp_row row)
 
 void dp_row_axpy(double a, struct dp_row row, double *w)
 {
+    if (row.narrow != NULL) {
+        dp_kernels()->narrow_axpy(a, row.narrow, row.scale, w, row.count);
+        return;
+    }
     if (row.columns == NULL) {
         dp_kernels()->axpy(a, row.values, w, row.count);
         return;
@@ -34,6 +42,10 @@ void dp_row_axpy(double a, struct dp_row row, double *w)
 
 void dp_row_add_grid(float a, double inverse_grid, struct dp_row row, int64_t *sum)
 {
+    if (row.narrow != NULL) {
+        dp_kernels()->narrow_add_grid((double)a, inverse_grid, row.narrow, row.scale, sum, row.count);
+        return;
+    }
     if (row.columns == NULL) {
         dp_kernels()->add_grid((double)a, inverse_grid, row.values, sum, row.count);
         return;
@@ -42,20 +54,30 @@ void dp_row_add_grid(float a, double inverse_grid, struct dp_row row, int64_t *s
         sum[row.columns[j]] += (int32_t)((double)a * (double)row.values[j] * inverse_grid);
 }
 
-static bool all_dense(const struct dp_row *rows, size_t count)
+/* Whether all rows are dense; narrow rows count only if `narrow` is true. */
+static bool all_dense(const struct dp_row *rows, size_t count, bool narrow)
 {
     for (size_t i = 0; i < count; i++)
-        if (rows[i].columns != NULL)
+        if (rows[i].columns != NULL || (rows[i].narrow != NULL && !narrow))
             return false;
     return true;
+}
+
+/* `count` values of a dense row, from `from` on. */
+static void widen(const struct dp_kernels *kernels, struct dp_row row, size_t from, double *wide, size_t count)
+{
+    float x[DP_SPAN];
+    if (row.narrow != NULL)
+        kernels->unpack(row.narrow + from, row.scale + from, x, count);
+    kernels->widen(row.narrow != NULL ? x : row.values + from, wide, count);
 }
 
 /* Asks for values from … to − 1 of a row before they are needed. Always inlined, as dp_row_prefetch. */
 static inline __attribute__((always_inline)) void ask(struct dp_row row, size_t from, size_t to)
 {
-    const size_t each = 64 / sizeof *row.values;
+    const size_t size = dp_row_width(&row), each = 64 / size;
     for (size_t j = (from + each - 1) / each * each; j < to && j < row.count; j += each)
-        __builtin_prefetch(row.values + j);
+        __builtin_prefetch((const char *)dp_row_bytes(&row) + j * size);
 }
 
 /* `quads` times four dense rows with an even number of outputs, at most MOST_PAIRS pairs. */
@@ -72,7 +94,7 @@ static void dot_quads(const struct dp_row *rows, size_t quads, const struct dp_r
     for (size_t from = 0; from < cols; from += DP_SPAN) {
         size_t width = cols - from < DP_SPAN ? cols - from : DP_SPAN;
         for (size_t r = 0; r < count; r++)
-            kernels->widen(rows[r].values + from, x[r], width);
+            widen(kernels, rows[r], from, x[r], width);
         for (size_t p = 0; p < pairs; p++) {
             const double *v = w + 2 * p * stride + from;
             /* A little at a time: the CPU stops when it has too many open requests. */
@@ -92,12 +114,11 @@ static void dot_quads(const struct dp_row *rows, size_t quads, const struct dp_r
 void dp_rows_dot(const struct dp_row *rows, size_t count, const struct dp_row *next, const double *w, size_t outputs,
                  size_t stride, double *dot, double *norm2)
 {
-    const bool dense = all_dense(rows, count);
-    if (outputs == 1 && dense) {
+    if (outputs == 1 && all_dense(rows, count, false)) {
         dp_kernels()->dot_norm2(rows, count, next, w, dot, norm2);
         return;
     }
-    size_t blocked = dense ? count - count % DP_QUAD : 0, even = outputs - outputs % 2;
+    size_t blocked = all_dense(rows, count, true) ? count - count % DP_QUAD : 0, even = outputs - outputs % 2;
     for (size_t k = 0; blocked > 0 && k < even; k += 2 * MOST_PAIRS) {
         size_t pairs = (even - k) / 2 < MOST_PAIRS ? (even - k) / 2 : MOST_PAIRS;
         dot_quads(rows, blocked / DP_QUAD, k == 0 ? next : NULL, w + k * stride, pairs, outputs, stride, dot + k);
@@ -112,10 +133,18 @@ void dp_rows_dot(const struct dp_row *rows, size_t count, const struct dp_row *n
         norm2[i] = dp_row_norm2(rows[i]);
 }
 
+const float *dp_row_floats(const struct dp_row *row, float *room)
+{
+    if (row->narrow == NULL)
+        return row->values;
+    dp_kernels()->unpack(row->narrow, row->scale, room, row->count);
+    return room;
+}
+
 double dp_row_at(struct dp_row row, size_t j)
 {
     if (row.columns == NULL)
-        return (double)row.values[j];
+        return (double)dp_row_value(&row, j);
     for (size_t i = 0; i < row.count; i++)
         if ((size_t)row.columns[i] == j)
             return (double)row.values[i];

@@ -95,8 +95,9 @@ static void load_row(const struct dp_net_pass *pass, const struct dp_row *row, s
         to[(size_t)row->columns[j] * lanes] = factor * row->values[j] - centre;
     if (row->columns != NULL)
         return;
+    const float *values = dp_row_floats(row, pass->row);
     for (size_t j = 0; j < row->count; j++)
-        to[j * lanes] = factor * row->values[j] - centre;
+        to[j * lanes] = factor * values[j] - centre;
 }
 
 static int64_t clamp(int64_t i, size_t side)

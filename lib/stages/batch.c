@@ -277,9 +277,6 @@ static void look_ahead(const struct dp_batch *batch, struct dp_block *block)
 {
     size_t after = block->first + block->count, left = batch->count - after;
     block->ahead = left < DP_ROWS ? left : DP_ROWS;
-    if (batch->dataset != NULL && dp_dataset_makes_rows(batch->dataset))
-        for (size_t i = DP_ROWS; i < left && i < 2 * DP_ROWS; i++)
-            dp_dataset_ask(batch->dataset, (size_t)batch->id[after + i]);
     for (size_t i = 0; i < block->ahead; i++) {
         block->next[i] = scored_row(batch, after + i);
         __builtin_prefetch(batch->y + dp_batch_place(batch, after + i));

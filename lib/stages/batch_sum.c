@@ -36,6 +36,7 @@ void dp_batch_sum_close(struct dp_batch_sum *batch_sum)
     free(batch_sum->tally);
     free(batch_sum->together);
     free(batch_sum->coefficient);
+    free(batch_sum->unpacked);
     *batch_sum = (struct dp_batch_sum){.threads = batch_sum->threads};
 }
 
@@ -59,6 +60,22 @@ static void add_block(struct dp_tally *tally, const struct dp_batch *batch, cons
     dp_tally_add(tally, coefficient, batch->transformed != NULL ? transformed : block->row, block->count);
 }
 
+static bool is_narrow(const struct dp_batch *batch)
+{
+    return batch->dataset != NULL && batch->dataset->storage == DP_STORAGE_INT16;
+}
+
+/* Narrow rows become floats once, for their coefficients and for the sum. */
+static void unpack(const struct dp_batch_sum *batch_sum, size_t thread, struct dp_block *block)
+{
+    float *room = (float *)(((uintptr_t)batch_sum->unpacked + 63) & ~(uintptr_t)63) + thread * DP_ROWS * batch_sum->stride;
+    for (size_t i = 0; i < block->count; i++, room += batch_sum->stride) {
+        struct dp_row *row = &block->row[i]; /* member by member: copying a whole row that was just written would stall */
+        row->values = dp_row_floats(row, room);
+        row->narrow = NULL;
+    }
+}
+
 /* Blocks from … to − 1. */
 static void go(const struct pass *p, size_t thread, size_t from, size_t to)
 {
@@ -70,6 +87,8 @@ static void go(const struct pass *p, size_t thread, size_t from, size_t to)
             dp_batch_block(p->batch, b * DP_ROWS, &block);
         else
             dp_block_next(p->batch, &block);
+        if (p->batch_sum != NULL && is_narrow(p->batch))
+            unpack(p->batch_sum, thread, &block);
         p->update(p->context, thread, &block, own);
         if (p->batch_sum != NULL)
             add_block(&p->batch_sum->tally[thread], p->batch, &block, own);
@@ -83,6 +102,8 @@ static float *update_block(const struct pass *p, size_t thread, size_t first, si
     float *own = p->coefficient + thread * dp_apart(DP_ROWS * p->outputs, sizeof *own);
     dp_batch_block_of(p->batch, first, count, block);
     block->together = together;
+    if (is_narrow(p->batch))
+        unpack(p->batch_sum, thread, block);
     p->update(p->context, thread, block, own);
     return own;
 }
@@ -147,6 +168,10 @@ void dp_batch_sum_make(struct dp_batch_sum *batch_sum, const struct dp_batch *ba
         batch_sum->tally = dp_new((size_t)batch_sum->threads, sizeof *batch_sum->tally);
     dp_extend(&batch_sum->coefficient, &batch_sum->capacity, threads * dp_apart(DP_ROWS * outputs, sizeof(float)),
               sizeof *batch_sum->coefficient);
+    batch_sum->stride = (batch->features + 15) / 16 * 16;
+    if (is_narrow(batch))
+        dp_extend(&batch_sum->unpacked, &batch_sum->unpacked_capacity, threads * DP_ROWS * batch_sum->stride + 16,
+                  sizeof *batch_sum->unpacked);
     for (size_t t = 0; t < threads; t++)
         dp_tally_begin(&batch_sum->tally[t], outputs, batch->sum_cols - (constant != 0 ? 1 : 0), constant, dp_grid_for(bound));
     if (batch->start != NULL)

@@ -19,7 +19,8 @@ struct dp_batch_sum {
     struct dp_tally *tally;       /* threads */
     struct dp_together *together; /* threads; NULL until a batch has persons */
     float *coefficient;           /* threads × DP_ROWS × outputs, dp_apart */
-    size_t capacity;
+    float *unpacked; /* threads × DP_ROWS × stride, from a boundary of 64 bytes on: a block of narrow rows as floats */
+    size_t capacity, unpacked_capacity, stride;
 };
 
 /* threads: the number for each lap; below 1: in each lap as many of the CPU's threads as pay, which depends only on public

@@ -224,7 +224,7 @@ static bool look(const struct state *s, const struct dp_batch *batch, size_t i)
     }
     for (size_t k = 0; k < row.count; k++) {
         const size_t j = row.columns != NULL ? (size_t)row.columns[k] : k;
-        const double x = (double)row.values[k];
+        const double x = (double)dp_row_value(&row, k);
         if (x == 0)
             continue;
         if (j >= s->features) {

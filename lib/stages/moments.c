@@ -146,7 +146,7 @@ static struct dp_row as_asked(const struct options *o, const struct dp_batch *ba
     if (!o->unit || !(norm > 0 && isfinite(norm)))
         return row;
     for (size_t j = 0; j < row.count; j++)
-        p->unit[j] = dp_float_toward_zero((double)row.values[j] / norm);
+        p->unit[j] = dp_float_toward_zero((double)dp_row_value(&row, j) / norm);
     p->tail[0] = dp_float_toward_zero(v / norm);
     return dp_row_sparse(p->unit, row.columns, row.count);
 }

@@ -265,7 +265,7 @@ static int put_inline(struct state *s, struct dp_frame *frame, struct dp_err *er
         for (size_t i = first; i < first + count; i++, x += cols) {
             struct dp_row row = dp_dataset_row(s->dataset, i);
             for (size_t j = 0; j < row.count; j++)
-                x[row.columns != NULL ? (size_t)row.columns[j] : j] = row.values[j];
+                x[row.columns != NULL ? (size_t)row.columns[j] : j] = dp_row_value(&row, j);
             *y++ = dp_dataset_is_null(s->dataset, i) ? (double)NAN : s->dataset->y[i];
         }
     }

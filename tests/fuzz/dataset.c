@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         for (size_t i = 0; i < set->rows; i++) {
             struct dp_row row = dp_dataset_row(set, i);
             for (size_t k = 0; k < row.count; k++) {
-                sum += (double)row.values[k];
+                sum += (double)dp_row_value(&row, k);
                 fuzz_assert(row.columns == NULL || (size_t)row.columns[k] < set->cols);
             }
             fuzz_assert(set->classes == 0 || (set->y[i] >= 0 && set->y[i] < (double)set->classes));

@@ -447,20 +447,22 @@ TEST(views_are_drawn)
         assert_false(dp_net_view_draw(&views, 1, i, 0).mirrored);
 }
 
-TEST(a_sparse_row_is_the_dense_row)
+TEST(sparse_and_narrow_rows_are_the_dense_row)
 {
-    const float dense[10] = {0, 0.5f, 0, 0, -1, 0, 0, 0.25f, 0, 0}, values[] = {0.5f, -1, 0.25f};
+    const float dense[10] = {0, 0.5f, 0, 0, -1, 0, 0, 0.25f, 0, 0}, values[] = {0.5f, -1, 0.25f},
+                scale[10] = {0.25f, 0.25f, 0.25f, 0.25f, 0.25f, 0.25f, 0.25f, 0.25f, 0.25f, 0.25f};
     const int32_t columns[] = {1, 4, 7};
-    const struct dp_row rows[] = {dp_row_dense(dense, 10), dp_row_sparse(values, columns, 3)};
-    double output[2];
-    for (int i = 0; i < 2; i++) {
+    const int16_t narrow[10] = {0, 2, 0, 0, -4, 0, 0, 1, 0, 0};
+    const struct dp_row rows[] = {dp_row_dense(dense, 10), dp_row_sparse(values, columns, 3), dp_row_narrow(narrow, scale, 10)};
+    double output[3];
+    for (int i = 0; i < 3; i++) {
         struct trial *t = open_trial(networks[2], L);
         dp_net_load(&t->pass, &rows[i], NULL, 1);
         dp_net_forward(&t->pass, t->w);
         output[i] = dp_net_output(&t->pass, 1, 0);
         close_trial(t);
     }
-    assert_true(output[0] == output[1]);
+    assert_true(output[0] == output[1] && output[0] == output[2]);
 }
 
 TEST(texts)

@@ -123,9 +123,9 @@ TEST(one_set_of_values)
             for (size_t i = 0; i < rows; i++) {
                 struct dp_row a = dp_dataset_row(narrow, i), b = dp_dataset_row(wide, i), from = dp_dataset_row(whole, i);
                 quad sum = 0;
-                assert_true(a.count == cols);
+                assert_true(a.narrow != NULL && a.values == NULL && a.count == cols);
                 for (size_t j = 0; j < cols; j++) {
-                    float x = a.values[j];
+                    float x = dp_row_value(&a, j);
                     sum += (quad)x * x;
                     assert_memory_equal(&x, &b.values[j], sizeof x);
                     assert_true(dp_row_at(dp_dataset_row(csr, i), j) == (double)x);
@@ -235,11 +235,8 @@ TEST(steps_are_public)
         assert_int_equal(dp_schema_load(&import.plan.schema, "s.json", &err), 0);
         assert_int_equal(dp_import_run(&import, &err), 0);
         struct dp_dataset *d = opened("t.dp", DP_STORAGE_INT16);
+        memcpy(scale[which], dp_dataset_row(d, 0).scale, sizeof *scale);
         dp_dataset_close(d);
-        assert_non_null(file = fopen("t.dp/scales.npy", "r"));
-        assert_int_equal(fseek(file, 128, SEEK_SET), 0);
-        assert_int_equal(fread(scale[which], sizeof **scale, 5, file), 5);
-        fclose(file);
         dp_import_free(&import);
     }
     assert_memory_equal(scale[0], scale[1], sizeof *scale);

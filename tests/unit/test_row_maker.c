@@ -1,5 +1,4 @@
-/* Rows that are made of cells: against the formulas, for cells that no import writes, and for several threads; and rows that
-   are made of whole numbers of 16 bits. */
+/* Rows that are made of cells: against the formulas, for cells that no import writes, and for several threads. */
 #include "unit.h"
 
 #include <pthread.h>
@@ -140,23 +139,6 @@ TEST(schemas_of_which_no_rows_are_made)
                                        "t", &err),
                      DP_E_RUN);
     assert_string_equal(err.message, "t: rows are not made of cells: rows may have any norm");
-}
-
-TEST(rows_of_16_bits)
-{
-    static const int16_t ends[] = {0, 1, -1, INT16_MAX, INT16_MIN, -INT16_MAX};
-    int16_t narrow[203];
-    float step[203];
-    for (size_t j = 0; j < 203; j++) {
-        narrow[j] = (int16_t)(j % 8 < 6 ? ends[j % 8] : (int)(j * 40503 % 65536) - 32768);
-        step[j] = (float)ldexp(1, -15 - (int)(j % 9));
-    }
-    for (size_t cols = 1; cols <= 203; cols++) {
-        struct dp_row row = dp_row_maker_widen(narrow, step, cols);
-        assert_true(row.count == cols && row.columns == NULL);
-        for (size_t j = 0; j < cols; j++)
-            assert_true((double)row.values[j] == ldexp(narrow[j], -15 - (int)(j % 9)));
-    }
 }
 
 TESTS(NULL, NULL)

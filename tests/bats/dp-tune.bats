@@ -105,7 +105,8 @@ nothing_left() { assert_equal "$(ls rooms)" ''; }
     printf 'step clip\n1e-9 1\n5 1\n1e-9 0.1\n' > grid
     complains 5 "dp-tune: this may cost epsilon = 84.7, and above 10 little is hidden; see dp-privacy(7) on choosing it (--allow-weak if that is meant)" \
         tune --epsilon 100 --trials all "$(NOISE=1 run_of 30)"
-    run tune --epsilon 100 --trials all -o model "$(NOISE=10 run_of 30)"
+    # accuracies .82 and .92: with noise of .005 on each, and .01 between runs, the other is chosen once in 10^9 runs
+    run tune --epsilon 100 --score-multiplier 1 --trials all -o model "$(NOISE=10 run_of 30)"
     assert_output --partial 'dp-tune: chosen: step 5, clip 1; '
     assert_equal "$(dp-info --get trials model)" all
     complains 5 'dp-eval: valid.dp is what dp-tune chose the model by: what is measured on it is not covered by epsilon, and too good (--private-data if that is meant)' \

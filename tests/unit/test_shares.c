@@ -144,6 +144,7 @@ TEST(the_shares_hide_what_the_gaussian_does)
                          epsilon, delta, most);
         }
     }
+    gsl_rng_free(rng);
 }
 
 /* The header's claim about the least scale: τ is below 2^-200 for a number. */

@@ -56,10 +56,10 @@ dp-noise --on pairs --multiplier $pairs |
 dp-noise --on cells --multiplier $cells |
 $(gate) |
 dp-rows${target:+ --target $(in_text "$target")}"
+cp "$laps_model" "$csv.model" # what was paid for, whatever comes after
 words_of rows
 dp-rows draw "${words[@]}" --errors "$directory/errors" "$laps_model" > "$directory/csv" || exit
 cat "$directory/csv" > "$csv"
-cp "$laps_model" "$csv.model"
 cat > "$csv.synthetic" << END
 synthetic rows: dpline rows drew them from tables with noise, and they belong to nobody; ${csv##*/}.model says what was paid
 $(b2sum -l 256 < "$directory/csv" | cut -d ' ' -f 1)

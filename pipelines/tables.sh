@@ -36,9 +36,9 @@ dp-table"
 if [ -z "$csv" ]; then
     dp-table print "$laps_model"
 else
+    cp "$laps_model" "$csv.model" # what was paid for, whatever comes after
     dp-table print "$laps_model" > "$directory/csv"
     cat "$directory/csv" > "$csv"
-    cp "$laps_model" "$csv.model"
     say "the tables are in $csv, and what certificates need in $csv.model"
 fi
 [ -z "$svg" ] || dp-table print --to svg "$laps_model" > "$svg"

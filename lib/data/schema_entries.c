@@ -370,7 +370,8 @@ static const struct {
     [DP_COLUMN_IGNORE] = {"ignore", NULL, NULL},
 };
 
-/* All entries. A column of another type refuses the entry with the sentence `elsewhere`, or ignores it. */
+/* All entries. A column of another type refuses the entry with the sentence `elsewhere`, or ignores it; a column that is left
+ * out may keep all of its own. */
 static const struct {
     const char *name;
     int owners;
@@ -419,7 +420,7 @@ static int check_entries(const json_t *o, int owner, struct dp_err *err)
             k++;
         if (k == count)
             return dp_fail(err, DP_E_RUN, "unknown entry \"%.40s\"", name);
-        if (!(known[k].owners & owner) && known[k].elsewhere != NULL)
+        if (!(known[k].owners & owner) && known[k].elsewhere != NULL && owner != OF(IGNORE))
             return dp_fail(err, DP_E_RUN, "%s", known[k].elsewhere);
     }
     return DP_OK;

@@ -399,6 +399,9 @@ dp-import: the population is t.csv"
         schema '{"name": "a", '"${wrong%|*}"'}, '"$LABEL"
         complains 1 "dp-import: schema.json: column 'a': ${wrong##*|}" dp-import csv --schema schema.json -o u.dp t.csv
     done
+    # a column that is left out keeps its entries
+    printf '{"header": false, "columns": [{"name": "x", "type": "ignore", "bounds": [0, 1], "basis": "bins", "knots": [0.5]}, {"name": "z", "type": "numeric", "bounds": [0, 1]}, {"name": "y", "type": "label", "classes": ["no", "yes"]}]}' > s.json
+    printf '1,1,yes\n0,0,no\n' | dp-import csv -s s.json -q -o t.dp -
 }
 
 @test "the name of a file says its format" {

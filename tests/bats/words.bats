@@ -51,7 +51,7 @@ age"
         complains 1 "dp-import: said.json: column 'said': the \"columns\" of a text are a whole number from 1 to 1000000" \
             dp-import said.csv -s said.json -o said.dp
     done
-    schema '{"name": "said", "type": "ignore", "columns": 64}'
+    schema '{"name": "said", "type": "numeric", "bounds": [0, 1], "columns": 64}'
     complains 1 "dp-import: said.json: column 'said': \"columns\" are for a text" dp-import said.csv -s said.json -o said.dp
     schema '{"name": "said", "type": "text", "basis": "hats"}'
     complains 1 "dp-import: said.json: column 'said': a \"basis\" is for numeric columns" dp-import said.csv -s said.json -o said.dp

@@ -8,7 +8,7 @@
 
 #define MOST_BUCKETS 64 /* of a feature, for texts that are not named */
 #define MOST_CLASSES 20 /* the most classes of a label of numbers: with more values, the label is a number to predict */
-#define WHOLE 16        /* public whole numbers, from 0 on, that may be categories of a column of texts */
+#define WHOLE 8         /* public whole numbers, from 0 on, that may be categories of a column of texts */
 #define CENTURY 36524   /* days before 1900 or after 2051 */
 static const char out[] = "so the options say";
 #define FEW_ROWS 20 /* with fewer rows, each row may well have a text of its own */
@@ -25,6 +25,7 @@ struct found {
     bool comma;                      /* in this column only */
     bool sentinel[DP_CENSUS_SENTINEL_COUNT];
     bool numeric, missing, others;
+    bool absent; /* named texts of numbers are missing ones */
     bool line;   /* a number without a curve */
     bool spread; /* its bounds follow its spread */
     bool small;  /* they begin at 0, for numbers of many magnitudes */
@@ -149,6 +150,8 @@ static void put_numeric(json_t *o, const struct found *f)
     if (f->line)
         json_object_set_new(o, "basis", json_string("line"));
     json_t *words = f->words != NULL ? json_copy(f->words) : json_array();
+    for (size_t k = 0; f->absent && k < f->count; k++)
+        json_array_append_new(words, json_string(f->named[k]->text));
     for (const char *format = f->date; *format != '\0'; format += strcspn(format, "|"), format += *format == '|')
         add_never(words, format);
     for (size_t k = 0; k < DP_CENSUS_SENTINEL_COUNT; k++)
@@ -648,21 +651,14 @@ static bool has_name(const struct found *f, const char *name)
     return false;
 }
 
-/* How many buckets the `others` cells get that are neither missing nor named. `known` others are codes, or numbers that repeat;
- * `named` texts are named. */
-static int buckets_of(const struct made *m, double others, double known, double named)
+/* How many buckets the `others` cells get that are neither missing nor numbers nor named, of which `named` are texts. */
+static int buckets_of(const struct made *m, double others, bool codes, double named)
 {
-    const double repeats = count(m, DP_CENSUS_REPEATS) - named + known;
+    const double repeats = count(m, DP_CENSUS_REPEATS) - named;
     int buckets = 1;
     while (buckets < MOST_BUCKETS && 2 * buckets * m->threshold <= 4 * others)
         buckets *= 2;
-    return buckets > 2 && repeats >= 0.5 * others ? buckets : 0;
-}
-
-/* Whether less than half of the numbers are different whole ones, in the rows that were looked at. */
-static bool do_repeat(const struct made *m, double numbers)
-{
-    return count(m, DP_CENSUS_WHOLE) < 0.5 * fmin(1, DP_CENSUS_FIRST / (double)m->census->rows) * numbers;
+    return buckets > 2 && (codes || repeats >= 0.5 * others) ? buckets : 0;
 }
 
 /* Whether nearly all numbers are different whole numbers, but no seconds since 1970, which are dates. Salaries are such numbers,
@@ -759,7 +755,13 @@ static bool has_codes(const struct found *f)
     return false;
 }
 
-/* Names the whole numbers below WHOLE of a column of texts, for each bin above the noise; returns the number of their cells. */
+/* Whether the numbers of a column are one number. */
+static bool is_one_number(const struct found *f)
+{
+    return f->date[0] == '\0' && f->high - f->low <= fabs(f->low) / PARTS;
+}
+
+/* Names the whole numbers below WHOLE of a column of texts, for each bin above the noise; returns the number of its cells. */
 static double name_whole(const struct made *m, struct found *f)
 {
     double sum = 0, low, high;
@@ -799,6 +801,10 @@ static void tell_lost(const struct made *m, double cells, struct found *f)
     if (f->numeric)
         snprintf(f->lost, sizeof f->lost, "about %.0f cells, give or take %.0f, cannot be read as %s, or are beyond the bounds",
                  cells, 2 * noise, f->date[0] != '\0' ? "dates" : "numbers");
+    else if (f->whole != 0)
+        snprintf(f->lost, sizeof f->lost,
+                 "about %.0f cells, give or take %.0f, are numbers: only whole ones below %d have categories", cells, 2 * noise,
+                 WHOLE);
     else
         snprintf(f->lost, sizeof f->lost, "about %.0f cells, give or take %.0f, are %s, and no category: it is taken for texts",
                  cells, 2 * noise, f->date[0] != '\0' ? "dates" : "numbers");
@@ -823,32 +829,10 @@ static void tell_unnamed(const struct made *m, double others, struct found *f)
     f->note = f->lost;
 }
 
-/* A column of texts, of which `others` cells have no name, has `numbers`: whole ones below WHOLE get names, and the rest shares
- * the buckets if numbers repeat. Returns how many have no category. */
-static double place_numbers(const struct made *m, double numbers, double others, double named, bool codes, struct found *f)
+/* Whether the column is left out, or what is doubtful of it. */
+static void decide(const struct made *m, const struct dp_census_column *c, double numbers, struct found *f)
 {
-    if (f->numeric || numbers == 0)
-        return 0;
-    const double rest = fmax(numbers - name_whole(m, f), 0), again = do_repeat(m, numbers) ? rest : 0;
-    f->buckets = codes ? buckets_of(m, others - numbers + rest, others, named) /* numbers are among the others */
-                       : buckets_of(m, others + again, again, named);
-    return f->buckets > 0 || codes ? 0 : rest;
-}
-
-static void noised_feature(const struct made *m, const struct dp_census_column *c, struct found *f)
-{
-    const double absent = if_significant(count(m, 0), m->significant);
-    double missing = absent, numbers = noised_numbers(m, f, &missing);
-    const double named = name_texts(m, c, f);
-    const bool codes = has_codes(f);
     bool in_a_row;
-    const double others = (double)m->census->rows - missing - named - (codes ? 0 : numbers);
-    f->buckets = buckets_of(m, others, codes ? others : 0, named);
-    f->numeric = !codes && numbers >= named + (f->buckets > 0 ? others : 0);
-    const double left = place_numbers(m, numbers, others, named, codes, f);
-    bound_frequent(m, numbers, others, f);
-    f->missing = missing > 0 || (f->numeric && named > 0); /* 1, 2, 3, 4, 5+: 5+ is missing */
-    f->fill = f->missing ? NAN : f->low + 0.5 * (f->high - f->low);
     const bool different = are_different(m, numbers, f, &in_a_row);
     if (c->name[0] == '\0')
         f->why = "it has no name, as a column that numbers the rows";
@@ -868,8 +852,28 @@ static void noised_feature(const struct made *m, const struct dp_census_column *
         f->note = "nearly all its numbers are different: if it is an identifier, --without leaves it out";
     else if (strstr(f->date, "%m/%d/") != NULL && strstr(f->date, "%d/%m/") != NULL)
         f->note = "if a date can have either, its month is taken to be first: a guess, which \"date\" in the schema decides";
-    tell_unnamed(m, others, f);
-    tell_lost(m, f->numeric ? (double)m->census->rows - count(m, 0) - (missing - absent) - numbers : left, f);
+}
+
+static void noised_feature(const struct made *m, const struct dp_census_column *c, struct found *f)
+{
+    const double absent = if_significant(count(m, 0), m->significant);
+    double missing = absent, numbers = noised_numbers(m, f, &missing);
+    const double named = name_texts(m, c, f);
+    const bool codes = has_codes(f);
+    const double others = (double)m->census->rows - missing - named - (codes ? 0 : numbers);
+    f->buckets = buckets_of(m, others, codes, named);
+    f->numeric = !codes && numbers >= named + (f->buckets > 0 ? others : 0) && !(f->count > 0 && is_one_number(f));
+    const double whole = f->numeric || numbers == 0 ? 0 : name_whole(m, f);
+    bound_frequent(m, numbers, others, f);
+    f->absent = f->numeric && f->count > 0;
+    f->missing = missing > 0 || f->absent;
+    f->fill = f->missing ? NAN : f->low + 0.5 * (f->high - f->low);
+    decide(m, c, numbers, f);
+    tell_unnamed(m, others - (codes ? whole : 0), f);
+    if (f->numeric)
+        tell_lost(m, (double)m->census->rows - count(m, 0) - (missing - absent) - numbers - named, f);
+    else if (!codes)
+        tell_lost(m, numbers, f);
 }
 
 /* noise: of the count, or 0 for an exact one. why: "", or which label they do not have, or, after a comma, that these rows may

@@ -14,9 +14,9 @@ int dp_propose_ask(const struct dp_census *census, const struct dp_import *impor
  * have, and if only one text is named, the second class is all others. Rows of other classes become rows of zeros; a note
  * of the label has their noised count, with its noise, if it is above three times that. Texts of a feature that are not
  * named share buckets by a public hash: at most 64 of them, each for a quarter of the rows that a name needs, if at least
- * half of these texts are repeats. Whole numbers from 0 to 15 of a column of texts are public: they are categories if the counts
- * of their bins exceed the noise; other numbers of it are such texts if they repeat. If a name is among the named texts of its
- * own column, the first line is a row: "header" is false, and columns are column1 and so on. The label has
+ * half of these texts are repeats. Whole numbers from 0 to 7 of a column of texts are public: they are categories if the counts
+ * of their bins exceed the noise. Texts of a column of numbers that are named are missing values. If a name is among the named
+ * texts of its own column, the first line is a row: "header" is false, and columns are column1 and so on. The label has
  * DP_PROPOSE_DOUBTFUL, which a schema does not have, with a named class that perhaps no row has. DP_E_UNSAFE: no label or no
  * feature is frequent enough. */
 #define DP_PROPOSE_DOUBTFUL "doubtful"

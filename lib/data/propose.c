@@ -755,10 +755,10 @@ static bool has_codes(const struct found *f)
     return false;
 }
 
-/* Whether the numbers of a column are one number. */
+/* Whether all numbers of a column are one that can have a category. */
 static bool is_one_number(const struct found *f)
 {
-    return f->date[0] == '\0' && f->high - f->low <= fabs(f->low) / PARTS;
+    return f->date[0] == '\0' && f->low >= 0 && f->high <= WHOLE && f->high - f->low <= f->low / PARTS;
 }
 
 /* Names the whole numbers below WHOLE of a column of texts, for each bin above the noise; returns the number of its cells. */

@@ -653,29 +653,6 @@ static int find_column(const struct dp_census *census, const char *option, const
                    dp_text_list(dp_census_name, census, census->columns, names));
 }
 
-/* Whether a name is in a list with commas. */
-static bool lists(const char *list, const char *name)
-{
-    for (const char *at = list; at != NULL; at = *at == ',' ? at + 1 : NULL) {
-        const size_t length = strcspn(at, ",");
-        if (strlen(name) == length && strncmp(at, name, length) == 0)
-            return true;
-        at += length;
-    }
-    return false;
-}
-
-int dp_census_find_label(struct dp_census *census, const struct dp_import *import, struct dp_err *err)
-{
-    census->label = census->columns - 1;
-    while (census->label > 0 && lists(import->source.without, census->column[census->label].name))
-        census->label--;
-    int rc = census->label_name != NULL ? find_column(census, "label", census->label_name, &census->label, err) : DP_OK;
-    return rc == DP_OK && (long)census->label == census->person
-               ? dp_fail(err, DP_E_USAGE, "--person: '%s' is the label", census->column[census->label].name)
-               : rc;
-}
-
 static int find_person(struct dp_census *census, const struct dp_import *import, struct dp_err *err)
 {
     size_t column = 0;
@@ -906,18 +883,36 @@ static int mark_columns(struct dp_census *census, const char *option, const char
     return rc;
 }
 
-int dp_census_leave_out(struct dp_census *census, const struct dp_import *import, struct dp_err *err)
+static int find_label(struct dp_census *census, struct dp_err *err)
+{
+    census->label = census->columns - 1;
+    while (census->label > 0 && census->column[census->label].out)
+        census->label--;
+    int rc = census->label_name != NULL ? find_column(census, "label", census->label_name, &census->label, err) : DP_OK;
+    return rc == DP_OK && (long)census->label == census->person
+               ? dp_fail(err, DP_E_USAGE, "--person: '%s' is the label", census->column[census->label].name)
+               : rc;
+}
+
+int dp_census_choose(struct dp_census *census, const struct dp_import *import, struct dp_err *err)
 {
     const struct dp_import_source *source = &import->source;
-    for (size_t i = 0; i < census->columns; i++)
-        census->column[i].out = source->columns != NULL;
-    int rc = mark_columns(census, "columns", source->columns, false, err);
+    size_t features = 0;
+    int rc = mark_columns(census, "without", source->without, true, err) ?: find_label(census, err);
+    if (source->columns != NULL)
+        for (size_t i = 0; i < census->columns; i++)
+            census->column[i].out = true;
+    rc = rc ?: mark_columns(census, "columns", source->columns, false, err);
     rc = rc ?: mark_columns(census, "without", source->without, true, err);
     for (size_t i = 0; i < census->columns; i++) {
-        census->column[i].out &= i != census->label && (long)i != census->person;
+        const bool feature = i != census->label && (long)i != census->person;
+        census->column[i].out &= feature;
         census->out += census->column[i].out;
+        features += feature && !census->column[i].out;
     }
-    return rc;
+    return rc == DP_OK && features == 0 && census->out > 0
+               ? dp_fail(err, DP_E_USAGE, "%s: the options leave no feature", census->input)
+               : rc;
 }
 
 /* The first line, of names or of columns that are numbered. */
@@ -927,9 +922,7 @@ static int read_first(struct dp_census *census, struct dp_lines *l, const struct
     int rc = read_names(census, l, &import->source, use, err);
     rc = rc ?: find_person(census, import, err);
     if (use == DP_CENSUS_PAID)
-        rc = rc ?: dp_census_check_names(census, err) ?: dp_census_find_label(census, import, err);
-    if (use == DP_CENSUS_PAID)
-        rc = rc ?: dp_census_leave_out(census, import, err);
+        rc = rc ?: dp_census_check_names(census, err) ?: dp_census_choose(census, import, err);
     if (use == DP_CENSUS_PAID)
         rc = rc ?: take_classes(census, err);
     if (census->header == 0 && !census->named && (rc != DP_OK || use == DP_CENSUS_UNPAID))

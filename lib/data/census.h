@@ -160,13 +160,10 @@ const char *dp_census_name(const void *census, size_t i, size_t *length);
 /* If two columns have the same name, a name cannot say which one is meant: DP_E_RUN. */
 int dp_census_check_names(const struct dp_census *census, struct dp_err *err);
 
-/* Sets census->label, the column label_name or the last one that source.without does not list. DP_E_USAGE: there is no such
- * column. */
-int dp_census_find_label(struct dp_census *census, const struct dp_import *import, struct dp_err *err);
-
-/* Marks the columns that source.without lists, or all that source.columns does not list; never the label or the person.
- * DP_E_USAGE: there is no such column. */
-int dp_census_leave_out(struct dp_census *census, const struct dp_import *import, struct dp_err *err);
+/* Sets census->label, the column label_name or the last one that source.without does not list; and marks the columns that
+ * source.without lists, or all that source.columns does not list, never the label or the person. DP_E_USAGE: there is no such
+ * column, or no feature is left. */
+int dp_census_choose(struct dp_census *census, const struct dp_import *import, struct dp_err *err);
 
 /* Makes the first line, which has names, a row like the others in exact facts; columns are column1 and so on. */
 void dp_census_take_first_line(struct dp_census *census);

@@ -1363,7 +1363,7 @@ int dp_propose_exact(struct dp_census *census, const struct dp_import *import, j
     int rc = header ? dp_census_check_names(census, err) : DP_OK;
     if (!header && census->header == 0)
         dp_census_take_first_line(census);
-    rc = rc ?: dp_census_find_label(census, import, err) ?: dp_census_leave_out(census, import, err);
+    rc = rc ?: dp_census_choose(census, import, err);
     if (header)
         rc = rc ?: dp_propose_ask(census, import, true, err);
     if (rc != DP_OK)

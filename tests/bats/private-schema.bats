@@ -279,6 +279,10 @@ labels() { jq -c '.columns[] | select(.type == "label") | [.classes, .unknown, .
         done
     done
     complains 2 "dp-import: --without: t.csv has no column 'jobs', only patient_id, age, job, ill" dp-import t.csv --infer-schema s.json -f --without jobs
+    for how in '--without patient_id,age,job,ill' '--columns ill'; do
+        # shellcheck disable=SC2086 # words
+        complains 2 'dp-import: t.csv: the options leave no feature' dp-import t.csv --infer-schema s.json -f --private-schema 1 --row-is-person $how
+    done
     complains 2 "dp-import: --columns: t.csv has no column '', only patient_id, age, job, ill" dp-import t.csv --infer-schema s.json -f --columns age,
 }
 

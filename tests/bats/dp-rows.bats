@@ -217,6 +217,14 @@ share() { awk -F, "NR > 1 { n++; if ($2) k++ } END { printf \"%.4f\", k / n }" "
     [ ! -e many.json.ledger ]
 }
 
+@test "what was paid for is kept if the rows cannot be written" {
+    cp t.csv disk.csv
+    run -1 bash -c "ulimit -f 2000; dpline rows disk.csv --schema t.json --target died --row-is-person --no-registry --rows 300000 -o full.csv"
+    assert_line --partial "File too large"
+    dp-rows draw full.csv.model --rows 10 > few.csv
+    assert_equal "$(wc -l < few.csv)" 11
+}
+
 @test "without a target the last column that is not left out is the label" {
     awk -v OFS=, 'NR > 1 { $2 = sprintf("2026-01-%02d", 1 + NR % 28) } NR == 1 { $2 = "day" } 1' t.csv > last.csv
     run -0 dpline rows last.csv --row-is-person --without day --no-registry -o rows.csv

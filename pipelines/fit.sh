@@ -191,7 +191,7 @@ choose_basis() {
 # records, a seeded run pays for nothing, and a model whose bounds are private does not carry its knots, so no table could be scored
 place_knots() {
     words_of ledger no-ledger allow-weak
-    rows "$1" "${with[@]}" --else-unpaid --private-knots "$(calculate 'epsilon / 20')" \
+    rows "$1" "${with[@]}" --else-unpaid --private-knots "$(calculate 'epsilon / 20')" --of "$(calculate epsilon)" \
         ${delta:+--delta "$(calculate 'delta / 10')"} "${words[@]}"
 }
 # choose: the run for the data set

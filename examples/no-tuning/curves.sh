@@ -22,7 +22,7 @@ curve() {
     mkdir -p "${data%/*}" "${cell%/*}"
     paid=$(cat "$results/curves/$set/$epsilon")
     if [[ $way = products && $paid = *products* ]]; then read -ra basis <<< "$paid"; fi
-    [ "$way" = line ] || knots=(--private-knots "$(calculate "$epsilon / 20")" --delta 1e-6 --no-ledger --else-unpaid)
+    [ "$way" = line ] || knots=(--private-knots "$(calculate "$epsilon / 20")" --of "$epsilon" --delta 1e-6 --no-ledger --else-unpaid)
     lines "$set" | dp-import csv --schema "$out/curves-$set.json" "${basis[@]}" --row-norm unit --bad-cells missing -q "${knots[@]}" \
         --population "${set%%-*}" --split 0.8 --seed "$split" -o "$data.dp" --test "$data-test.dp" --force -
     metrics=accuracy,auc,logloss,majority

@@ -294,13 +294,15 @@ static const char *read_open(json_t *line, int64_t format, struct dp_ledger_entr
 {
     int claimed = 0;
     if (json_unpack_ex(line, NULL, JSON_STRICT,
-                       "{s:s, s:s, s?s, s:I, s:s, s:F, s:F, s:b, s?b, s:s, s:s, s?I, s?s, s?s, s?F, s?F, s?F, s?s, s?b, s?s}",
+                       "{s:s, s:s, s?s, s:I, s:s, s:F, s:F, s:b, s?b, s:s, s:s, s?I, s?s, s?s, s?F, s?F, s?F, s?s, s?b, s?s, "
+                       "s?b}",
                        "run", &entry->run, "data", &entry->of.data, "population", &entry->of.population, "rows",
                        &entry->of.rows, "adjacency", &entry->of.adjacency, "epsilon", &entry->epsilon, "delta", &entry->delta,
                        "seeded", &entry->seeded, "as_published", &claimed, "private_preprocessing", &entry->of.preprocessing,
                        "software", &entry->software, "time", &entry->time, "unit", &entry->of.unit, "init", &entry->start.init,
                        "prior_epsilon", &entry->start.epsilon, "prior_delta", &entry->start.delta, "order", &entry->order,
-                       "resumes", resumes, "addition", &entry->addition, "public_start", &entry->start.public_start) != 0)
+                       "resumes", resumes, "addition", &entry->addition, "public_start", &entry->start.public_start,
+                       "with_schema", &entry->with_schema) != 0)
         return malformed;
     entry->holds = format >= ONCE && entry->order > 0;
     if (entry->of.population == NULL) /* the form of former versions */
@@ -530,14 +532,6 @@ bool dp_ledger_names(const struct dp_event *event)
     return false;
 }
 
-static bool names_texts(const struct dp_charges *charges)
-{
-    for (size_t i = 0; i < charges->count; i++)
-        if (dp_ledger_names(&charges->charge[i].event))
-            return true;
-    return false;
-}
-
 /* Whether the costs of `before` and of a later run can be one composition. */
 static bool may_join(const struct dp_ledger_book *book, const struct dp_ledger_entry *before, const struct dp_ledger_entry *run)
 {
@@ -552,7 +546,7 @@ const char *dp_ledger_book_join(struct dp_ledger_book *book, struct dp_ledger_en
     struct dp_charges before = {0};
     struct dp_ledger_entry *e = run;
     double mu, named;
-    bool good = run->order == 0 && dp_schema_cost_mu(charges, &mu, &named);
+    bool good = run->order == 0 && run->start.init != NULL && dp_schema_cost_mu(charges, &mu, &named);
     if (run->whole)
         return NULL;
     while (good && e->start.init != NULL && dp_ledger_book_mark(book, e->start.init, &e, NULL) == DP_OK) {
@@ -590,7 +584,7 @@ static const char *take_plan(struct dp_ledger_book *book, json_t *line)
             why = malformed;
         entry->planned = true;
     }
-    if (why == NULL && entry->start.init != NULL && names_texts(&plan)) /* the laps of a run name none: it is its schema */
+    if (why == NULL && entry->with_schema)
         why = dp_ledger_book_join(book, entry, &plan);
     dp_charges_free(&entry->plan);
     entry->plan = plan;

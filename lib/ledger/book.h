@@ -74,13 +74,14 @@ struct dp_ledger_entry {
     double delta, order;
     int seeded;                /* a JSON boolean */
     int addition;              /* also one: the run chose that unused budgets count only by addition */
+    int with_schema;           /* also one: its plan has what the schema of its data set has cost, see dp_ledger_book_join */
     struct dp_charges plan;    /* the planned cost of the whole run, known before its laps; empty if unknown. After it
                                               was resumed, the most of its plans */
     struct dp_charges paid;    /* what it has reserved; after its end, what it has used */
     bool planned;              /* since it was opened or resumed, it has reserved its plan */
     bool holds;                /* it has a filter and no close line: it has reserved its whole budget */
     struct dp_ledger_old *old; /* lines of format 2 (ledger/old.h), or NULL */
-    bool whole;                /* its plan also has what the schema of its data set has cost: see dp_ledger_book_join */
+    bool whole;                /* with_schema, and its plan was found to have that cost */
     bool within;               /* a run with `whole` has its charges: sums count them there */
     size_t covered;            /* 1 + number of the limit that was set after this run, and began with its cost; 0: none */
 };

@@ -236,14 +236,15 @@ static json_t *open_line(const struct dp_ledger_run *run, const char *id, bool a
 {
     bool prior = run->prior_epsilon > 0, named = run->population != NULL && run->population[0] != '\0';
     return json_pack("{s:s, s:s, s:s, s:I, s:s, s:f, s:f, s:b, s:s, s:s, s:o*, s:s*, s:s*, s:s*, s:s*, s:s*, s:o*, s:o*, "
-                     "s:o*, s:o*}",
+                     "s:o*, s:o*, s:o*}",
                      "kind", "open", "run", id, "data", run->data, "rows", (json_int_t)run->rows, "adjacency", run->adjacency,
                      "epsilon", run->epsilon, "delta", run->delta, "seeded", run->seeded, "private_preprocessing",
                      run->preprocessing != NULL ? run->preprocessing : "", "software", "dpline " DP_VERSION, "time",
                      run->time != 0 ? json_integer(run->time) : NULL, "population", named ? run->population : NULL, "unit",
                      run->unit, "public_start", run->public_start, "init", run->init, "resumes", run->resumes, "prior_epsilon",
                      prior ? json_real(run->prior_epsilon) : NULL, "prior_delta", prior ? json_real(run->prior_delta) : NULL,
-                     "order", run->order > 0 ? json_real(run->order) : NULL, "addition", addition ? json_true() : NULL);
+                     "order", run->order > 0 ? json_real(run->order) : NULL, "addition", addition ? json_true() : NULL,
+                     "with_schema", run->with != NULL ? json_true() : NULL);
 }
 
 static const char *population_of(const struct dp_ledger_run *run)

@@ -372,7 +372,7 @@ true"
 # mu_of RUN...: the root of the sum of 1/z^2 over the Gaussian noise of the close lines of the ledger, from that line on
 mu_of() {
     jq -s --argjson n "$1" '[[.[] | select(.kind == "close")][$n].charges[] | .laps as $laps | .queries[] | $laps / (.multiplier * .multiplier)] |
-        add | sqrt' people.json.ledger
+        add | sqrt' "${2:-people.json.ledger}"
 }
 
 @test "schema, knots and run of a table are one composition, and nothing of it is left out" {
@@ -727,6 +727,9 @@ END
     assert_equal "$(of numbers.model epsilon | awk '{ print ($1 > 0.99 && $1 <= 1) }')" 1
     run dp-account report numbers.dp.ledger
     assert_line --regexp '^spent: epsilon 1 at delta '
+    # knots and run are one composition: by addition the run had .95 of it
+    awk -v all="$(mu_of 1 numbers.dp.ledger)" -v knots="$(mu_of 0 numbers.dp.ledger)" \
+        'BEGIN { exit !(knots > 0 && sqrt(all^2 - knots^2) > 0.99 * all && all > 0.267 && all < 0.269) }'
     rm -r numbers.dp numbers-test.dp numbers.model
     fit.sh numbers.csv --epsilon 1 --seed 1 -q
     assert_equal "$(dp-info --get private_preprocessing numbers.dp)" ""

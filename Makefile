@@ -282,7 +282,7 @@ FUZZ_CC := clang
 FUZZ_FLAGS := -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=all
 fuzz: deps-check
 	+$(MAKE) all
-	+$(MAKE) fuzzers BUILD=$(FUZZ_BUILD) CC="$(FUZZ_CC)" CFLAGS="-O1 -g" WARN= OPENMP=-Itests/fuzz/one-thread \
+	+$(MAKE) fuzzers BUILD=$(FUZZ_BUILD) CC="$(FUZZ_CC)" CFLAGS="-O1 -g1" WARN= OPENMP=-Itests/fuzz/one-thread \
 		EXTRA="$(FUZZ_FLAGS)"
 	BUILD=$(BUILD) tests/fuzz/seeds $(FUZZ_BUILD)/seeds
 	rm -f $(FUZZ_BUILD)/*.result

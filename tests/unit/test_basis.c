@@ -82,9 +82,9 @@ TEST(parts_are_read_back_and_others_refused)
         char text[200];
         snprintf(text, sizeof text, "{\"basis\": \"bins\", \"knots\": [1], %s}", bad[i]);
         json_t *column = json_loads(text, 0, NULL);
-        assert_int_equal(dp_basis_read(&b, column, 0, 3, &err), DP_E_RUN);
-        assert_string_equal(err.message, "bins may have \"parts\", numbers that ascend from bound to bound, and a share from 0 "
-                                         "to 1 for each two of them in \"shares\"");
+        assert_fails(dp_basis_read(&b, column, 0, 3, &err), DP_E_RUN,
+                     "bins may have \"parts\", numbers that ascend from bound to bound, and a share from 0 "
+                     "to 1 for each two of them in \"shares\"");
         dp_basis_free(&b);
         json_decref(column);
     }

@@ -396,13 +396,13 @@ TEST_IN(a_budget_is_replaced_or_lowered, fresh, NULL)
     end(opened(&run), &run, &event, 0, "interrupted"); /* has spent nothing */
     set(&one);
     whole(&run, &event);
-    assert_int_equal(dp_ledger_set_budget(PATH, &other, &err), DP_E_UNSAFE);
-    assert_string_equal(err.message, "runs have used the budget of epsilon = 1 for p in the ledger test.ledger: it can be "
-                                     "lowered, but what they have released must not raise it");
+    assert_fails(dp_ledger_set_budget(PATH, &other, &err), DP_E_UNSAFE,
+                 "runs have used the budget of epsilon = 1 for p in the ledger test.ledger: it can be "
+                 "lowered, but what they have released must not raise it");
     assert_int_equal(dp_ledger_set_budget(PATH, &one, &err), DP_E_UNSAFE);
     one.epsilon = 0.59;
-    assert_int_equal(dp_ledger_set_budget(PATH, &one, &err), DP_E_UNSAFE);
-    assert_string_equal(err.message, "the runs on p in the ledger test.ledger have spent epsilon = 0.6 of its budget already");
+    assert_fails(dp_ledger_set_budget(PATH, &one, &err), DP_E_UNSAFE,
+                 "the runs on p in the ledger test.ledger have spent epsilon = 0.6 of its budget already");
     one.delta = 2e-5;
     assert_int_equal(dp_ledger_set_budget(PATH, &one, &err), DP_E_UNSAFE);
     one.delta = 1e-5;

@@ -341,7 +341,6 @@ TEST(named_classes_are_the_only_texts_of_the_label)
 
 TEST(the_schema_has_what_stands_out)
 {
-    char *text = calloc(1, 100000);
     struct dp_census census;
     begin("age,job,patient_id,ill\n");
     for (int i = 0; i < 1000; i++)
@@ -496,7 +495,6 @@ TEST(noise_is_no_small_spread)
 TEST(a_person_has_one_row_in_the_counts)
 {
     char path[] = "census-XXXXXX";
-    assert_non_null(text);
     begin("visit,mrn,y\n");
     for (int row = 0; row < 900; row++) /* one to three rows each, mixed */
         if (row / 300 < 1 + row % 300 % 11)
@@ -688,8 +686,8 @@ TEST(one_frequent_number_stands_apart)
                 row % 3 ? "f" : "m", row % 2);
         propose(16);
         says(0, "type", known[i].expected == NULL ? "ignore" : "numeric");
-        if (known[i].expected != NULL && strstr(said(0, JSON_SORT_KEYS), known[i].expected) == NULL)
-            fail_msg("%zu: %s, not %s", i, said(0, JSON_SORT_KEYS), known[i].expected);
+        if (known[i].expected != NULL && strstr(said(0, JSON_SORT_KEYS | JSON_REAL_PRECISION(9)), known[i].expected) == NULL)
+            fail_msg("%zu: %s, not %s", i, said(0, JSON_SORT_KEYS | JSON_REAL_PRECISION(9)), known[i].expected);
     }
 }
 

@@ -203,8 +203,7 @@ TEST_IN(cap_leaves_short_rows_and_none_refuses_long_ones, enter, leave)
     assert_int_equal(dp_writer_row(w, (double[]){0.6, 0.8}, 0, &err), 0);
     assert_int_equal(dp_writer_row(w, (double[]){0.6, 0.9}, 0, &err), DP_E_RUN);
     assert_non_null(strstr(err.message, "row 2 has norm"));
-    assert_int_equal(dp_writer_row(w, (double[]){0.6, NAN}, 0, &err), DP_E_RUN);
-    assert_string_equal(err.message, "row 2 is not finite");
+    assert_fails(dp_writer_row(w, (double[]){0.6, NAN}, 0, &err), DP_E_RUN, "row 2 is not finite");
     assert_int_equal(dp_writer_row(w, (double[]){INFINITY, 0}, 0, &err), DP_E_RUN);
     dp_writer_abort(w);
     assert_int_equal(access("none.dp", F_OK), -1);
@@ -215,8 +214,7 @@ TEST_IN(only_data_sets_are_replaced, enter, leave)
     struct dp_writer_options options = {.cols = 3};
     struct dp_writer *w;
     write_small("here.dp", options, false);
-    assert_int_equal(dp_writer_open(&w, "here.dp", &options, &err), DP_E_RUN);
-    assert_string_equal(err.message, "here.dp exists (--force replaces it)");
+    assert_fails(dp_writer_open(&w, "here.dp", &options, &err), DP_E_RUN, "here.dp exists (--force replaces it)");
     options.force = true;
     write_small("here.dp", options, false);
     check_small("here.dp", false);
@@ -226,8 +224,8 @@ TEST_IN(only_data_sets_are_replaced, enter, leave)
     assert_int_equal(access("here.dp/X.npy", F_OK), -1);
     assert_int_equal(mkdir("precious", 0755), 0);
     put_text("precious/letter", "dear");
-    assert_int_equal(dp_writer_open(&w, "precious", &options, &err), DP_E_RUN);
-    assert_string_equal(err.message, "precious is not a data set: it will not be replaced");
+    assert_fails(dp_writer_open(&w, "precious", &options, &err), DP_E_RUN,
+                 "precious is not a data set: it will not be replaced");
     assert_int_equal(dp_writer_open(&w, "nowhere/x.dp", &options, &err), DP_E_RUN);
     assert_int_equal(dp_writer_open(&w, "", &options, &err), DP_E_USAGE);
     assert_int_equal(system("test $(ls -d *.dp* precious | wc -l) = 2"), 0); /* nothing temporary is left */
@@ -566,8 +564,7 @@ TEST_IN(npy_headers, enter, leave)
     file[8] = (char)strlen(header);
     memcpy(file + 10, header, strlen(header));
     put_file("a.npy", file, 10 + strlen(header) + 8);
-    assert_int_equal(dp_npy_open(&npy, AT_FDCWD, ".", "a.npy", "<f8", 1, &err), DP_E_RUN);
-    assert_string_equal(err.message, "./a.npy: its data are not aligned");
+    assert_fails(dp_npy_open(&npy, AT_FDCWD, ".", "a.npy", "<f8", 1, &err), DP_E_RUN, "./a.npy: its data are not aligned");
 }
 
 /* records of RFC 4180 and of common tables */
@@ -606,11 +603,9 @@ TEST_IN(records, enter, leave)
     put_text("t.csv", "a,b\nc,\"d\n");
     assert_int_equal(dp_lines_open(&lines, "t.csv", &err), 0);
     assert_int_equal(dp_lines_record(&lines, ',', &err), 1);
-    assert_int_equal(dp_lines_record(&lines, ',', &err), DP_E_RUN);
-    assert_string_equal(err.message, "t.csv: line 2: a quote is not closed");
+    assert_fails(dp_lines_record(&lines, ',', &err), DP_E_RUN, "t.csv: line 2: a quote is not closed");
     dp_lines_close(&lines);
-    assert_int_equal(dp_lines_open(&lines, "gone.csv", &err), DP_E_RUN);
-    assert_string_equal(err.message, "cannot open gone.csv: No such file or directory");
+    assert_fails(dp_lines_open(&lines, "gone.csv", &err), DP_E_RUN, "cannot open gone.csv: No such file or directory");
 }
 
 TEST_IN(schema_mistakes_are_named, enter, leave)
@@ -663,8 +658,7 @@ TEST_IN(schema_mistakes_are_named, enter, leave)
         struct dp_schema s;
         err = (struct dp_err){0};
         put_text("s.json", cases[i][0]);
-        assert_int_equal(dp_schema_load(&s, "s.json", &err), DP_E_RUN);
-        assert_string_equal(err.message, cases[i][1]);
+        assert_fails(dp_schema_load(&s, "s.json", &err), DP_E_RUN, cases[i][1]);
         dp_schema_free(&s);
     }
 }
@@ -733,8 +727,7 @@ TEST(rows_are_scaled_alone_as_with_others)
         }
     }
     x[2 * COLS + 5] = NAN;
-    assert_int_equal(dp_row_shorten(&length, x, DP_SHORTEN_ROWS, 11, together, &err), DP_E_RUN);
-    assert_string_equal(err.message, "row 13 is not finite");
+    assert_fails(dp_row_shorten(&length, x, DP_SHORTEN_ROWS, 11, together, &err), DP_E_RUN, "row 13 is not finite");
 }
 
 TEST(schemas_of_other_versions_are_refused)
@@ -784,8 +777,7 @@ TEST_IN(files_that_change_while_mapped, enter, leave)
         size_t length = get_file("edit.dp/y.npy", bytes, sizeof bytes);
         put_file("edit.dp/y.npy", bytes, length);
         assert_int_equal(dp_mapped_check(false, &err), 0);
-        assert_int_equal(dp_mapped_check(true, &err), DP_E_RUN);
-        assert_string_equal(err.message, "edit.dp/y.npy was changed while it was read");
+        assert_fails(dp_mapped_check(true, &err), DP_E_RUN, "edit.dp/y.npy was changed while it was read");
         dp_dataset_close(d);
         assert_int_equal(dp_mapped_check(true, &err), 0);
     }
@@ -794,8 +786,8 @@ TEST_IN(files_that_change_while_mapped, enter, leave)
     for (size_t i = 0; i < 4; i++)
         assert_int_equal(dp_dataset_row(d, i).count, 0);
     dp_dataset_close(d);
-    assert_int_equal(dp_mapped_check(false, &err), DP_E_RUN);
-    assert_string_equal(err.message, "edit.dp/X_indptr.npy was cut short while it was read, or its disk fails");
+    assert_fails(dp_mapped_check(false, &err), DP_E_RUN,
+                 "edit.dp/X_indptr.npy was cut short while it was read, or its disk fails");
 }
 
 TESTS(NULL, NULL)

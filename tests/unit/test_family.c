@@ -52,8 +52,7 @@ TEST(a_family_that_is_unknown)
     struct dp_frame *f = new_frame();
     set_model(f, 3, 6);
     set_text(f, DP_F_FAMILY, "tree");
-    assert_int_equal(dp_form_read(&form, f, &err), DP_E_RUN);
-    assert_string_equal(err.message, "the model is of the family 'tree', which is unknown here");
+    assert_fails(dp_form_read(&form, f, &err), DP_E_RUN, "the model is of the family 'tree', which is unknown here");
     dp_frame_free(f);
 }
 
@@ -85,8 +84,8 @@ TEST(the_form_of_a_network)
     assert_true(form.rows == 1 && form.cols == 26 && form.features == 3 && form.outputs == 2);
     assert_int_equal(dp_form_model(&form, f, &p, NULL), 0);
     set_text(f, DP_F_FAMILY, "network");
-    assert_int_equal(dp_form_read(&read, f, &err), DP_E_RUN);
-    assert_string_equal(err.message, "network, column 1: first comes the number of columns, or HEIGHTxWIDTHxCHANNELS");
+    assert_fails(dp_form_read(&read, f, &err), DP_E_RUN,
+                 "network, column 1: first comes the number of columns, or HEIGHTxWIDTHxCHANNELS");
     set_text(f, DP_F_NETWORK, "3; fc 4 tanh; fc 2");
     assert_int_equal(dp_form_read(&read, f, NULL), 0);
     assert_true(read.family == &dp_family_network && read.features == 3 && read.outputs == 2);
@@ -97,8 +96,7 @@ TEST(the_form_of_a_network)
     }
     assert_true(isfinite(u[0]) && u[0] != u[1] && u[0] == again[0]);
     set_text(f, DP_F_NETWORK, "3; fc 5 tanh; fc 2");
-    assert_int_equal(dp_form_read(&read, f, &err), DP_E_RUN);
-    assert_string_equal(err.message, "the model of lap 3 is 1 × 26, which no network model is");
+    assert_fails(dp_form_read(&read, f, &err), DP_E_RUN, "the model of lap 3 is 1 × 26, which no network model is");
     dp_frame_free(f);
 }
 
@@ -113,16 +111,14 @@ TEST(where_a_run_begins)
     assert_int_equal(dp_form_model(&form, f, &model, NULL), 0);
     assert_true(model[11] == 12); /* the model of the frame stays */
     set_model(f, 2, 5);
-    assert_int_equal(dp_form_model(&form, f, &model, &err), DP_E_RUN);
-    assert_string_equal(err.message, "the model is 2 × 5, the data needs 2 × 6");
+    assert_fails(dp_form_model(&form, f, &model, &err), DP_E_RUN, "the model is 2 × 5, the data needs 2 × 6");
     dp_frame_free(f);
 }
 
 static void no_start(struct dp_frame *f, const struct dp_training *t, const char *message)
 {
     struct dp_err err = {0};
-    assert_int_equal(dp_training_announce(t, f, &err), DP_E_RUN);
-    assert_string_equal(err.message, message);
+    assert_fails(dp_training_announce(t, f, &err), DP_E_RUN, message);
 }
 
 TEST(what_a_stage_says_of_a_model)
@@ -185,8 +181,7 @@ static void no_sum(struct dp_frame *f, const char *message)
     int rc = dp_sum_read(&sum, f, &err);
     if (rc == DP_OK)
         rc = dp_sum_add(&sum, 2, 3, w, &err);
-    assert_int_equal(rc, DP_E_RUN);
-    assert_string_equal(err.message, message);
+    assert_fails(rc, DP_E_RUN, message);
 }
 
 TEST(sums_move_models)

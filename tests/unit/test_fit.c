@@ -227,17 +227,16 @@ TEST(what_is_counted_is_named)
     struct dp_fit_facts facts = {.persons = 2000, .columns = 8, .classes = 2};
     const struct dp_fit_budget budget = {.epsilon = 0.01, .delta = 1e-5};
     struct dp_fit fit;
-    assert_int_equal(dp_fit_choose(&facts, &budget, DP_LOSS_LOGISTIC, &fit, &err), DP_E_BUDGET);
-    assert_string_equal(err.message, "epsilon 0.01 at delta 1e-05 does not pay for one useful lap over 2000 rows of 8 columns; "
-                                     "epsilon 0.016 would, and so would 3000 rows");
+    assert_fails(dp_fit_choose(&facts, &budget, DP_LOSS_LOGISTIC, &fit, &err), DP_E_BUDGET,
+                 "epsilon 0.01 at delta 1e-05 does not pay for one useful lap over 2000 rows of 8 columns; "
+                 "epsilon 0.016 would, and so would 3000 rows");
     facts.rows_per_person = 3;
-    assert_int_equal(dp_fit_choose(&facts, &budget, DP_LOSS_LOGISTIC, &fit, &err), DP_E_BUDGET);
-    assert_string_equal(err.message,
-                        "epsilon 0.01 at delta 1e-05 does not pay for one useful lap over 2000 persons with rows of "
-                        "8 columns; epsilon 0.016 would, and so would 3000 persons");
+    assert_fails(dp_fit_choose(&facts, &budget, DP_LOSS_LOGISTIC, &fit, &err), DP_E_BUDGET,
+                 "epsilon 0.01 at delta 1e-05 does not pay for one useful lap over 2000 persons with rows of "
+                 "8 columns; epsilon 0.016 would, and so would 3000 persons");
     facts.persons = 20;
-    assert_int_equal(dp_fit_choose(&facts, &budget, DP_LOSS_LOGISTIC, &fit, &err), DP_E_RUN);
-    assert_string_equal(err.message, "20 persons are too few to hide one of them: for 2 classes there must be 100");
+    assert_fails(dp_fit_choose(&facts, &budget, DP_LOSS_LOGISTIC, &fit, &err), DP_E_RUN,
+                 "20 persons are too few to hide one of them: for 2 classes there must be 100");
 }
 
 /* The numbers that fit.sh printed when its rules were in awk. */
@@ -430,8 +429,8 @@ TEST(a_stream_is_one_release)
     assert_true(delta <= 1e-5 && delta > 0.999e-5);
     assert_int_equal(dp_fit_stream(&numbers, &none, DP_LOSS_SQUARED, &fit, &err), DP_E_USAGE);
     const struct dp_fit_facts few = {.persons = 99, .columns = 20, .classes = 2, .constant = true};
-    assert_int_equal(dp_fit_stream(&few, &one, DP_LOSS_LOGISTIC, &fit, &err), DP_E_RUN);
-    assert_string_equal(err.message, "99 rows are too few to hide one of them: for 2 classes there must be 100");
+    assert_fails(dp_fit_stream(&few, &one, DP_LOSS_LOGISTIC, &fit, &err), DP_E_RUN,
+                 "99 rows are too few to hide one of them: for 2 classes there must be 100");
 }
 
 TEST(of_the_library)

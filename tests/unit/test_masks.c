@@ -181,12 +181,6 @@ TEST(masks_cancel_in_the_total_only)
     assert_int_not_equal(total(DP_F_SUM, 0, -1), sum);
 }
 
-static void refused(int rc, const struct dp_err *err, const char *message)
-{
-    if (rc != DP_E_UNSAFE || strcmp(err->message, message) != 0)
-        fail_msg("%d, '%s', expected '%s'", rc, err->message, message);
-}
-
 TEST(a_roster_is_complete_with_the_own_number)
 {
     int64_t numbers[SITES];
@@ -196,33 +190,36 @@ TEST(a_roster_is_complete_with_the_own_number)
     dp_masks_renew(site[0], 0);
     assert_int_not_equal(dp_masks_fresh(site[0]), before);
     assert_true(dp_masks_fresh(site[0]) > 0);
-    refused(dp_masks_ready(site[0], &err), &err,
-            "--mask: the gather does not say which sites take part in the masks of the lap");
+    assert_fails(dp_masks_ready(site[0], &err), DP_E_UNSAFE,
+                 "--mask: the gather does not say which sites take part in the masks of the lap");
     dp_masks_complete(site[0], run, numbers, sizeof numbers);
-    refused(dp_masks_ready(site[0], &err), &err, "--mask: the gather asks for a lap whose masks are without this site");
+    assert_fails(dp_masks_ready(site[0], &err), DP_E_UNSAFE,
+                 "--mask: the gather asks for a lap whose masks are without this site");
     dp_masks_renew(site[0], before);
     dp_masks_complete(site[0], run, numbers, sizeof numbers - 1);
-    refused(dp_masks_ready(site[0], &err), &err,
-            "--mask: the gather does not say which sites take part in the masks of the lap");
+    assert_fails(dp_masks_ready(site[0], &err), DP_E_UNSAFE,
+                 "--mask: the gather does not say which sites take part in the masks of the lap");
     complete(numbers, 2);
     assert_int_equal(dp_masks_ready(site[0], NULL), 0);
-    refused(dp_masks_ready(site[2], &err), &err, "--mask: the gather asks for a lap whose masks are without this site");
+    assert_fails(dp_masks_ready(site[2], &err), DP_E_UNSAFE,
+                 "--mask: the gather asks for a lap whose masks are without this site");
     numbers[1] = 0;
     dp_masks_complete(site[0], run, numbers, sizeof numbers);
-    refused(dp_masks_ready(site[0], &err), &err, "--mask: the gather continues without 2 of 4 sites, and --lost allows 1");
+    assert_fails(dp_masks_ready(site[0], &err), DP_E_UNSAFE,
+                 "--mask: the gather continues without 2 of 4 sites, and --lost allows 1");
     answers(1);
     answer[0]->record[1].shares = 0;
-    refused(dp_masks_add(site[0], answer[0], &err), &err, "--mask: the within of lap 1 has no noise in shares");
+    assert_fails(dp_masks_add(site[0], answer[0], &err), DP_E_UNSAFE, "--mask: the within of lap 1 has no noise in shares");
     answers(1); /* what a hello without records has not announced */
     answer[0]->record[0].colluding = 3;
-    refused(dp_masks_add(site[0], answer[0], &err), &err,
-            "--mask: --colluding leaves 1 honest site, whose sum the gather would get: at least two are needed");
+    assert_fails(dp_masks_add(site[0], answer[0], &err), DP_E_UNSAFE,
+                 "--mask: --colluding leaves 1 honest site, whose sum the gather would get: at least two are needed");
     answer[0]->record[0].colluding = 0;
-    refused(dp_masks_add(site[0], answer[0], &err), &err,
-            "--lost: the noise is enough without 0 sites (dp-noise --colluding), and not 1");
+    assert_fails(dp_masks_add(site[0], answer[0], &err), DP_E_UNSAFE,
+                 "--lost: the noise is enough without 0 sites (dp-noise --colluding), and not 1");
     answer[0]->record[0].shares = SITES + 1;
-    refused(dp_masks_add(site[0], answer[0], &err), &err,
-            "--mask: without noise in shares (dp-noise --share) the gather gets an exact total");
+    assert_fails(dp_masks_add(site[0], answer[0], &err), DP_E_UNSAFE,
+                 "--mask: without noise in shares (dp-noise --share) the gather gets an exact total");
 }
 
 TEST(the_tag_tells_rosters_apart)

@@ -65,12 +65,6 @@ static int hello(struct dp_err *err)
     return dp_merge_hello(&merge, shards, (const struct dp_frame *const *)answer, sent, out, err);
 }
 
-static void refused(int rc, enum dp_status status, const struct dp_err *err, const char *message)
-{
-    if (rc != (int)status || strcmp(err->message, message) != 0)
-        fail_msg("%d, '%s', expected %d, '%s'", rc, err->message, status, message);
-}
-
 /* Parts of one data set of 900 rows. */
 static void greet_parts(int count)
 {
@@ -87,7 +81,7 @@ static void hello_refused(const char *message)
 {
     struct dp_err err = {0};
     bool parts = dp_frame_has(answer[0], DP_F_N);
-    refused(hello(&err), DP_E_UNSAFE, &err, message);
+    check_failure(hello(&err), DP_E_UNSAFE, &err, message);
     (parts ? greet_parts : greet)(shards);
 }
 
@@ -225,7 +219,7 @@ static int lap(const struct dp_frame *const *answers, struct dp_err *err)
 static void lap_refused(enum dp_status status, const char *message)
 {
     struct dp_err err = {0};
-    refused(lap((const struct dp_frame *const *)answer, &err), status, &err, message);
+    check_failure(lap((const struct dp_frame *const *)answer, &err), status, &err, message);
     run_lap();
 }
 
@@ -295,7 +289,7 @@ TEST(a_lost_shard_adds_nothing_and_is_counted)
     assert_int_equal(at(out, DP_F_SUM, 0), 2);
     assert_int_equal(dp_frame_int(out, DP_F_LOST, 0), 2);
     assert_int_equal(out->record[0].rows, 600);
-    refused(lap(none, &err), DP_E_RUN, &err, "no shard has answered lap 3");
+    check_failure(lap(none, &err), DP_E_RUN, &err, "no shard has answered lap 3");
 }
 
 TEST(shares_of_noise_are_counted)
@@ -508,7 +502,7 @@ TEST(a_torn_lap_adds_nothing)
     assert_int_equal(out->record[0].gathered, 2);
     assert_int_equal(dp_frame_int(out, DP_F_LOST, 0), 3);
     merge.has_moments = true;
-    refused(lap(some, &err), DP_E_RUN, &err, "the moments of lap 3 are lost with the masks of a shard");
+    check_failure(lap(some, &err), DP_E_RUN, &err, "the moments of lap 3 are lost with the masks of a shard");
     strcpy(merge.moments, "moments");
     assert_int_equal(lap(some, NULL), 0);
 }

@@ -61,8 +61,7 @@ static void no_shape(struct dp_frame *f, const char *message)
 {
     struct dp_err err = {0};
     size_t outputs, cols;
-    assert_int_equal(dp_model_shape(f, &outputs, &cols, &err), DP_E_RUN);
-    assert_string_equal(err.message, message);
+    assert_fails(dp_model_shape(f, &outputs, &cols, &err), DP_E_RUN, message);
 }
 
 TEST(bad_models)
@@ -82,8 +81,7 @@ TEST(bad_models)
     dp_frame_drop(f, DP_F_MODEL);
     no_shape(f, "the frame of lap 4 has no 'model'");
     matrix(f, DP_F_MODEL, 2, 3)[4] = (double)NAN;
-    assert_int_equal(dp_model_weights(f, w, &err), DP_E_RUN);
-    assert_string_equal(err.message, "the model of lap 4 is not finite");
+    assert_fails(dp_model_weights(f, w, &err), DP_E_RUN, "the model of lap 4 is not finite");
     matrix(f, DP_F_MODEL, 2, 3)[4] = 1e308;
     dp_frame_set_real(f, DP_F_SCALE, 10);
     assert_int_equal(dp_model_weights(f, w, &err), DP_E_RUN);
@@ -106,8 +104,7 @@ TEST(class_names)
     const char *const bad[] = {"[]", "{}", "[1]", "[\"a\", 2]", "[\"a\"", "a,b", "\"a\"", "null"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         set_text(f, DP_F_LABELS, bad[i]);
-        assert_int_equal(dp_model_names(f, &names, &count, &err), DP_E_RUN);
-        assert_string_equal(err.message, "'labels' of lap 4 is not a JSON array of names");
+        assert_fails(dp_model_names(f, &names, &count, &err), DP_E_RUN, "'labels' of lap 4 is not a JSON array of names");
         assert_null(names);
     }
     dp_frame_free(f);

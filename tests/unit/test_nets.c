@@ -504,8 +504,7 @@ TEST(texts)
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         err = (struct dp_err){0};
         struct dp_net net;
-        assert_int_equal(dp_net_parse(&net, wrong[i].text, &err), DP_E_RUN);
-        assert_string_equal(err.message, wrong[i].message);
+        assert_fails(dp_net_parse(&net, wrong[i].text, &err), DP_E_RUN, wrong[i].message);
     }
     struct dp_net net;
     assert_int_equal(dp_net_parse(&net, "6x6x4; save; conv 4 3x3 pad 1; norm 2 relu; add tanh; fc 2", NULL), 0);

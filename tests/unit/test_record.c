@@ -111,16 +111,16 @@ TEST(the_records_of_a_lap_are_of_one_batch)
                                          .sensitivity = 2,
                                          .scale = 4,
                                          .query = sum.query};
-        assert_int_equal(dp_charge_check_records(pair, 2, 1, &err), DP_E_UNSAFE);
-        assert_string_equal(err.message, "the records of lap 1 disagree on how rows were sampled");
+        assert_fails(dp_charge_check_records(pair, 2, 1, &err), DP_E_UNSAFE,
+                     "the records of lap 1 disagree on how rows were sampled");
     }
 }
 
 TEST(what_is_of_a_hello_frame_stays_there)
 {
     struct dp_record r = {.of = DP_F_SUM, .means = DP_MEANS_MOVE};
-    assert_int_equal(dp_charge_check_records(&r, 1, 3, &err), DP_E_UNSAFE);
-    assert_string_equal(err.message, "a record of lap 3 has what only records of a hello frame have");
+    assert_fails(dp_charge_check_records(&r, 1, 3, &err), DP_E_UNSAFE,
+                 "a record of lap 3 has what only records of a hello frame have");
 }
 
 TESTS(NULL, NULL)

@@ -82,14 +82,14 @@ TEST(bad_ones)
     /* Names of files that resemble names of schedules. */
     assert_int_equal(dp_schedule_parse(&s, "--schedule", "constants", &err), 1);
     assert_int_equal(dp_schedule_parse(&s, "--schedule", "./sqrt:1:1", &err), 1);
-    assert_int_equal(dp_schedule_parse(&s, "--schedule", "inverse:2", &err), DP_E_USAGE);
-    assert_string_equal(err.message, "--schedule: inverse takes no number, got 'inverse:2'");
+    assert_fails(dp_schedule_parse(&s, "--schedule", "inverse:2", &err), DP_E_USAGE,
+                 "--schedule: inverse takes no number, got 'inverse:2'");
     s = schedule("inverse");
     assert_int_equal(dp_schedule_check(&s, "--schedule", 0, &err), DP_OK); /* it does not depend on the number of laps */
     s = schedule("linear-decay");
     assert_int_equal(dp_schedule_check(&s, "--schedule", 0, &err), DP_E_RUN);
-    assert_int_equal(dp_schedule_parse(&s, "--schedule", "linear-decay:2", &err), DP_E_USAGE);
-    assert_string_equal(err.message, "--schedule: linear-decay:E needs a number from 0 to 1, got 'linear-decay:2'");
+    assert_fails(dp_schedule_parse(&s, "--schedule", "linear-decay:2", &err), DP_E_USAGE,
+                 "--schedule: linear-decay:E needs a number from 0 to 1, got 'linear-decay:2'");
     s = schedule("linear");
     assert_int_equal(dp_schedule_check(&s, "--schedule", 0, &err), DP_E_RUN);
     assert_int_equal(dp_schedule_check(&s, "--schedule", 1, &err), DP_OK);
@@ -115,8 +115,8 @@ TEST(files)
     assert_int_equal(s.count, 3);
     assert_true(dp_schedule_at(&s, 1, 3) == 1 && dp_schedule_at(&s, 3, 3) == 4 && dp_schedule_noise(&s, 2, 3) == 1.5);
     assert_int_equal(dp_schedule_check(&s, "--schedule", 3, &err), DP_OK);
-    assert_int_equal(dp_schedule_check(&s, "--schedule", 4, &err), DP_E_RUN);
-    assert_string_equal(err.message, "--schedule: the file has values for 3 laps, the run has 4");
+    assert_fails(dp_schedule_check(&s, "--schedule", 4, &err), DP_E_RUN,
+                 "--schedule: the file has values for 3 laps, the run has 4");
     dp_schedule_free(&s);
     assert_int_equal(open_text(&s, "1\n0\n", &err), DP_E_RUN);
     assert_non_null(strstr(err.message, ": line 2: expected a number > 0"));

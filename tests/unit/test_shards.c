@@ -547,8 +547,8 @@ TEST(a_site_knows_its_rows_among_all)
         int rc;
         struct dp_child *c = greeted(SITE, 1, 2, f, &rc, &err);
         lap_of_site(f, 1, wrong[i][0], wrong[i][1]);
-        assert_int_equal(dp_child_pass(c, f, f, &err), DP_E_RUN);
-        assert_string_equal(err.message, "the frame of lap 1 does not say which of the rows of all shards these are");
+        assert_fails(dp_child_pass(c, f, f, &err), DP_E_RUN,
+                     "the frame of lap 1 does not say which of the rows of all shards these are");
         dp_child_kill(c);
         dp_frame_free(f);
     }
@@ -574,8 +574,8 @@ TEST(rows_are_those_of_the_data_set)
         } else {
             f->record[0].rows = wrong[i].rows;
             dp_frame_set_int(f, DP_F_FIRST_ROW, wrong[i].first_row);
-            assert_int_equal(dp_child_pass(grad, f, f, &err), DP_E_RUN);
-            assert_string_equal(err.message, "the rows were sampled from another data set than --data names");
+            assert_fails(dp_child_pass(grad, f, f, &err), DP_E_RUN,
+                         "the rows were sampled from another data set than --data names");
         }
         dp_child_kill(sample);
         dp_child_kill(grad);

@@ -372,8 +372,7 @@ TEST(truncated_files)
         while ((rc = dp_port_read(port, frame, &err)) == 1)
             ;
         if (rc < 0) {
-            assert_int_equal(rc, DP_E_UPSTREAM);
-            assert_string_equal(err.message, "it ends inside a frame");
+            assert_fails(rc, DP_E_UPSTREAM, "it ends inside a frame");
         }
         dp_port_close(port);
     }
@@ -389,8 +388,7 @@ static void scan_fails(const char *bytes, size_t size, const char *message)
     size_t length;
     char *copy = malloc(size);
     memcpy(copy, bytes, size);
-    assert_int_equal(dp_wire_scan(&(struct dp_scan){0}, copy, size, &length, &err), DP_E_RUN);
-    assert_string_equal(err.message, message);
+    assert_fails(dp_wire_scan(&(struct dp_scan){0}, copy, size, &length, &err), DP_E_RUN, message);
     free(copy);
 }
 #define SCAN_FAILS(bytes, message) scan_fails(bytes, sizeof(bytes) - 1, message)
@@ -698,18 +696,16 @@ TEST(one_record_for_a_field)
     struct dp_record open = {.of = DP_F_NONE}, sum = {.of = DP_F_SUM};
     frame->lap = 3;
     assert_int_equal(dp_frame_add_record(frame, &open, &err), 0);
-    assert_int_equal(dp_frame_add_record(frame, &open, &err), DP_E_RUN);
-    assert_string_equal(err.message, "the rows of lap 3 have been sampled already");
+    assert_fails(dp_frame_add_record(frame, &open, &err), DP_E_RUN, "the rows of lap 3 have been sampled already");
     assert_int_equal(dp_frame_add_record(frame, &sum, &err), 0);
-    assert_int_equal(dp_frame_add_record(frame, &sum, &err), DP_E_RUN);
-    assert_string_equal(err.message, "'sum' of lap 3 has a record already");
+    assert_fails(dp_frame_add_record(frame, &sum, &err), DP_E_RUN, "'sum' of lap 3 has a record already");
     /* a hello frame may have one record for each kind of laps */
     assert_int_equal(dp_frame_add_record(frame, &(struct dp_record){.of = DP_F_SUM, .on = "search"}, &err), 0);
     for (int i = 3; i < DP_MAX_RECORDS; i++)
         assert_int_equal(dp_frame_add_record(frame, &(struct dp_record){.of = (enum dp_field)(i % DP_F_SUM), .on = "a"}, &err),
                          0);
-    assert_int_equal(dp_frame_add_record(frame, &(struct dp_record){.of = DP_F_WITHIN}, &err), DP_E_RUN);
-    assert_string_equal(err.message, "the frame of lap 3 holds 32 records already");
+    assert_fails(dp_frame_add_record(frame, &(struct dp_record){.of = DP_F_WITHIN}, &err), DP_E_RUN,
+                 "the frame of lap 3 holds 32 records already");
     dp_frame_free(frame);
 }
 

@@ -87,6 +87,14 @@ static inline int all_tests(CMFixtureFunction enter, CMFixtureFunction leave)
             fail_msg("%s", err.message);                                                                                       \
     } while (0)
 
+/* A call that fails with that status and that sentence in `err`. */
+#define assert_fails(call, status, sentence) check_failure(call, status, &err, sentence)
+static inline void check_failure(int rc, enum dp_status status, const struct dp_err *err, const char *sentence)
+{
+    if (rc != (int)status || strcmp(err->message, sentence) != 0)
+        fail_msg("%d, '%s', expected %d, '%s'", rc, err->message, status, sentence);
+}
+
 /* |a − b| ≤ tolerance × max(1, |b|); a failure prints the numbers. */
 #define assert_near(a, b, tolerance)                                                                                           \
     do {                                                                                                                       \

@@ -6,35 +6,18 @@ prepare() {
     dp-synth classification --rows 600 --cols 9 --seed 3 -o two.dp -q
 }
 
-# gathered K EXEC PIPELINE: the pipeline, whose stages left of dp-noise are in K workers, each with a part of the data set
-gathered() {
-    local left=${3%%| dp-noise*} right="dp-noise${3#*| dp-noise}"
-    left=${left/dp-sample /dp-sample --shard %k/%K }
-    echo "dp-gather --workers $1 --exec $2 --local '$left' | $right"
-}
-
-# same VARIANT [LOSS [DATA]]: one machine = 1, 2, 4, 8 workers, fused and processes
+# same VARIANT [LOSS [DATA]]: as parts of one data set, in workers of each kind of execution; shards.bats has other variants
 same() {
-    local text k
-    text=$(pipeline "${3:-two.dp}" "${2:-logistic}" "$1")
-    text=${text/ --allow-seeded/ --allow-seeded --no-ledger}
-    train whole fused "$text"
-    [ "$(stat -c %s whole)" -gt 300 ]
-    for k in 1 2 4 8; do
-        train part fused "$(gathered $k processes "$text")"
-        cmp whole part || fail "$1, $k workers"
-        cmp whole.stream part.stream || fail "$1, $k workers: stream"
+    local text
+    in_parts "${3:-two.dp}" "${2:-logistic}" "$1"
+    for kind in processes:3:processes fused:3:fused processes:2:fused; do
+        IFS=: read -r how k workers <<< "$kind"
+        train part "$how" "$(gathered "$k" "$workers" "${3:-two.dp}" "$text")"
+        cmp one part
+        cmp one.stream part.stream
     done
-    train part processes "$(gathered 3 processes "$text")"
-    cmp whole part
-    cmp whole.stream part.stream
-    train part fused "$(gathered 3 fused "$text")"
-    cmp whole part
-    train part processes "$(gathered 2 fused "$text")"
-    cmp whole part
 }
 
-@test "as on one machine: coordinate descent" { same parallel hinge; }
 @test "as on one machine: coordinate descent with several threads" { same threads hinge; }
 @test "as on one machine: gradients" { same gradient; }
 @test "as on one machine: gradients of rows with products of categories" {
@@ -42,7 +25,6 @@ same() {
     same gradient logistic products.dp
 }
 @test "as on one machine: gradients clipped by a stage of its own" { same gradient-clip; }
-@test "as on one machine: adaptive counts" { same gradient-adaptive; }
 @test "as on one machine: noise that follows a schedule" { same gradient-schedule; }
 
 SAMPLE='dp-sample --data two.dp --rate 0.1'

@@ -1,20 +1,10 @@
 # Rows that arrive: dp-import --out sends them, dp-window makes laps of them, each row in one lap alone.
 load helper
+load made
 
 prepare() {
-    cat > s.json << 'END'
-{"header": true, "columns": [{"name": "a", "type": "numeric", "bounds": [0, 10]}, {"name": "b", "type": "numeric", "bounds": [-1, 1]},
-  {"name": "job", "type": "categorical", "categories": ["cook", "nurse"]}, {"name": "y", "type": "label", "classes": ["no", "yes"]}]}
-END
-    table 1000 > t.csv
+    arrivals 1000 > t.csv
     dp-import csv t.csv --schema s.json --out rows -q
-}
-
-# table ROWS: of them, on standard output
-table() {
-    awk -v rows="$1" 'BEGIN { srand(3); print "a,b,job,y"
-        for (i = 0; i < rows; i++) { a = rand() * 10; b = 2 * rand() - 1
-            printf "%.4f,%.4f,%s,%s\n", a, b, (rand() < 0.5 ? "cook" : "nurse"), (a / 5 - 1 + b + rand() / 3 > 0 ? "yes" : "no") } }'
 }
 
 NOISE='dp-noise -z 3'
@@ -462,7 +452,7 @@ resume() { timeout 60 dp-loop -q --laps 10 --seed 11 --exec "$1" --resume kept -
         assert_output --partial '"lap":1,'
         wait
     done
-    table 200000 > many.csv
+    arrivals 200000 > many.csv
     complains 1 "dp-import: nobody reads the rows any more" timeout 30 dp-import csv many.csv --schema s.json --out ipc://own/rows -q &
     import=$!
     train few fused 3 '--rows ipc://own/rows --size 100'
@@ -494,7 +484,7 @@ resume() { timeout 60 dp-loop -q --laps 10 --seed 11 --exec "$1" --resume kept -
     case $BUILD in *asan*) skip "sanitizers keep what was freed" ;; esac
     peak() { /usr/bin/python3 -c 'import resource, subprocess, sys
 subprocess.run(["sh", "-c", sys.argv[1]], check=True); print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$1"; }
-    table 100000 > many.csv
+    arrivals 100000 > many.csv
     head -5001 many.csv > few.csv
     for what in few many; do
 

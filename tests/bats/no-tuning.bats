@@ -1,4 +1,5 @@
 load helper
+load made
 
 # The example of dpline fit: its data, the choice among settings, the making of its README.
 
@@ -9,20 +10,6 @@ prepare() {
     cd examples/no-tuning
 }
 
-# wine N SEED: a table like the wine data, whose quality follows from its numbers
-wine() {
-    awk -v n="$1" -v seed="$2" 'BEGIN {
-        srand(seed)
-        print "\"fixed acidity\";\"volatile acidity\";\"citric acid\";\"residual sugar\";\"chlorides\";\"free sulfur dioxide\";" \
-            "\"total sulfur dioxide\";\"density\";\"pH\";\"sulphates\";\"alcohol\";\"quality\""
-        while (n--) {
-            a = rand()
-            b = rand()
-            print 16 * a ";" 2 * b ";" rand() ";" 70 * rand() ";" rand() ";" 300 * rand() ";" 450 * rand() ";" .98 + .06 * rand() ";" \
-                2.5 + rand() ";" rand() ";" 8 + 7 * a ";" int(3 + 6 * a - 2 * b + rand())
-        }
-    }'
-}
 # models METHOD SETTING SCORES: a line of measured.tsv
 models() { printf 'models\tadult\t1\t%s\t%s\t%s\t1\t%s\t-\t-\n' "$1" "$2" "$(wc -w <<< "$3")" "$3"; }
 

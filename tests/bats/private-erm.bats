@@ -1,4 +1,5 @@
 load helper
+load made
 
 # The example of Zhang et al.: its data, its formulas, the making of its README.
 
@@ -13,20 +14,6 @@ prepare() {
 columns() {
     dp-import csv -q --schema "schema-$1.json" "$2" --row-norm unit -o "$1.dp" -
     dp-info --get cols "$1.dp"
-}
-# wine N SEED: a table like the wine data, whose quality follows from its numbers
-wine() {
-    awk -v n="$1" -v seed="$2" 'BEGIN {
-        srand(seed)
-        print "\"fixed acidity\";\"volatile acidity\";\"citric acid\";\"residual sugar\";\"chlorides\";\"free sulfur dioxide\";" \
-            "\"total sulfur dioxide\";\"density\";\"pH\";\"sulphates\";\"alcohol\";\"quality\""
-        while (n--) {
-            a = rand()
-            b = rand()
-            print 16 * a ";" 2 * b ";" rand() ";" 70 * rand() ";" rand() ";" 300 * rand() ";" 450 * rand() ";" .98 + .06 * rand() ";" \
-                2.5 + rand() ";" rand() ";" 8 + 7 * a ";" int(2 + 5 * a - b + rand())
-        }
-    }'
 }
 
 @test "tables have as many columns as in the paper, Adult one less" {

@@ -60,15 +60,6 @@ if frame["kind"] == "lap" and frame["lap"] == 3 and not os.path.exists("stopped"
 
 # --- dp-gather --local: the bytes of one machine with all rows
 
-# gathered K EXEC DATA PIPELINE: the stages left of dp-noise in K workers; if DATA is a pattern with %k, each worker has a
-# separate data set, otherwise a part of the same one
-gathered() {
-    local left=${4%%| dp-noise*} right="dp-noise${4#*| dp-noise}"
-    left=${left//--data whole.dp/--data $3}
-    [[ $3 = *%k* ]] || left=${left//dp-sample /dp-sample --shard %k/%K }
-    echo "dp-gather --workers $1 --exec $2 --local '$left' | $right"
-}
-
 # table ROWS KIND: all.csv and its schema; KIND: two or four classes, or real labels
 table() {
     awk -v rows="$1" -v kind="$2" 'BEGIN {
@@ -122,16 +113,7 @@ alike() {
 
 # same VARIANT LOSS: with parts of one data set, and with separate data sets
 same() {
-    local text k
-    text=$(pipeline whole.dp "$2" "$1")
-    text=${text/ --allow-seeded/ --allow-seeded --no-ledger}
-    train one fused "$text"
-    [ "$(stat -c %s one)" -gt 300 ]
-    for k in 1 2 4 8; do
-        train part fused "$(gathered $k processes whole.dp "$text")"
-        cmp one part || fail "$1, $2, $k parts"
-        cmp one.stream part.stream || fail "$1, $2, $k parts: stream"
-    done
+    in_parts whole.dp "$2" "$1"
     sites 600
     train part processes "$(gathered 1 fused site-%k.dp "$text")"
     alike one.stream part.stream || fail "$1, $2, one site"

@@ -1,20 +1,11 @@
 # dpline stream: rows that arrive once train a model, window by window. A reader, a signal, a kill, a bad row, and more rows later.
 load helper
+load made
 
 prepare() {
-    cat > s.json << 'END'
-{"header": true, "columns": [{"name": "a", "type": "numeric", "bounds": [0, 10]}, {"name": "b", "type": "numeric", "bounds": [-1, 1]},
-  {"name": "job", "type": "categorical", "categories": ["cook", "nurse"]}, {"name": "y", "type": "label", "classes": ["no", "yes"]}]}
-END
-    table 200 > t.csv
+    arrivals 200 > t.csv
 }
 
-# table ROWS: of them, on standard output
-table() {
-    awk -v rows="$1" 'BEGIN { srand(3); print "a,b,job,y"
-        for (i = 0; i < rows; i++) { a = rand() * 10; b = 2 * rand() - 1
-            printf "%.4f,%.4f,%s,%s\n", a, b, (rand() < 0.5 ? "cook" : "nurse"), (a / 5 - 1 + b + rand() / 3 > 0 ? "yes" : "no") } }'
-}
 # part FIRST LAST: the table with these rows only
 part() { sed 1q t.csv && sed -n "$(($1 + 1)),$(($2 + 1))p" t.csv; }
 # train MODEL [option…]: about 120 rows, in 120 windows
@@ -72,7 +63,7 @@ one_release() {
 }
 
 @test "a model of rows that came once is right about others, and has cost one release" {
-    table 3000 > all.csv
+    arrivals 3000 > all.csv
     sed -n '1p;2562,$p' all.csv | dp-import csv - --schema s.json --basis bins --row-norm unit --population others -q -o others.dp
     sed 2561q all.csv | timeout 120 dpline stream --schema s.json --rows 2560 -o m 2> said
     assert_equal "$(cat said)" "dpline stream: about 2560 rows in 256 windows of 10, 21 columns, 2 classes: logistic; epsilon 1, delta 1e-4; numbers have bins

@@ -219,3 +219,24 @@ pipeline() {
     esac
     echo "$sample | $step | $noise | $gate | dp-step$more"
 }
+# gathered K EXEC DATA PIPELINE: the stages left of dp-noise in K workers; if DATA is a pattern with %k, each worker has a
+# separate data set, otherwise a part of the same one
+gathered() {
+    local left=${4%%| dp-noise*} right="dp-noise${4#*| dp-noise}"
+    left=${left//--data whole.dp/--data $3}
+    [[ $3 = *%k* ]] || left=${left//dp-sample /dp-sample --shard %k/%K }
+    echo "dp-gather --workers $1 --exec $2 --local '$left' | $right"
+}
+# in_parts DATA LOSS VARIANT: text, the pipeline; one, what it trains on one machine, = 1, 2, 4, 8 workers with parts of DATA
+in_parts() {
+    local k
+    text=$(pipeline "$1" "$2" "$3")
+    text=${text/ --allow-seeded/ --allow-seeded --no-ledger}
+    train one fused "$text"
+    [ "$(stat -c %s one)" -gt 300 ]
+    for k in 1 2 4 8; do
+        train part fused "$(gathered $k processes "$1" "$text")"
+        cmp one part || fail "$3, $2, $k parts"
+        cmp one.stream part.stream || fail "$3, $2, $k parts: stream"
+    done
+}

@@ -177,7 +177,7 @@ static int end_frames(struct cat *c, struct dp_err *err)
     if (c->interrupted)
         dp_frame_set_bool(c->frame, DP_F_INTERRUPTED, true);
     if (c->digest[0] != '\0')
-        dp_frame_set_text(c->frame, DP_F_MODEL_DIGEST, c->digest, strlen(c->digest));
+        dp_frame_set_string(c->frame, DP_F_MODEL_DIGEST, c->digest);
     int rc = dp_port_write(c->out, c->frame, err);
     return rc ?: dp_port_commit(c->out, err);
 }
@@ -190,8 +190,8 @@ static void pass_error(struct cat *c, int rc, const struct dp_err *err)
         return;
     dp_frame_reset(c->frame, DP_KIND_ERROR);
     dp_frame_set_int(c->frame, DP_F_STATUS, dp_exit_status(rc));
-    dp_frame_set_text(c->frame, DP_F_WHERE, "dp-cat", strlen("dp-cat"));
-    dp_frame_set_text(c->frame, DP_F_MESSAGE, err->message, strlen(err->message));
+    dp_frame_set_string(c->frame, DP_F_WHERE, "dp-cat");
+    dp_frame_set_string(c->frame, DP_F_MESSAGE, err->message);
     dp_port_write(c->out, c->frame, &unused);
 }
 

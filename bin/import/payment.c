@@ -66,7 +66,7 @@ static struct dp_record record_of(const struct payment *p)
 static void set_text(struct dp_frame *f, enum dp_field field, const char *text)
 {
     if (text != NULL)
-        dp_frame_set_text(f, field, text, strlen(text));
+        dp_frame_set_string(f, field, text);
 }
 
 /* The frame of the only lap, with its record. */

@@ -22,7 +22,7 @@ static int write_bare(struct dp_row_writer *w, enum dp_kind kind, int status, st
     dp_frame_reset(frame, kind);
     if (kind == DP_KIND_HELLO) {
         dp_frame_set_int(frame, DP_F_FORMAT, DP_FRAME_FORMAT);
-        dp_frame_set_text(frame, DP_F_SOFTWARE, software, strlen(software));
+        dp_frame_set_string(frame, DP_F_SOFTWARE, software);
     } else if (status != 0) {
         dp_frame_set_int(frame, DP_F_STATUS, status);
     }

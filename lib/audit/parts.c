@@ -137,7 +137,7 @@ void dp_audit_hello(struct dp_frame *frame, int64_t laps, int64_t seed)
     dp_frame_set_int(frame, DP_F_LAPS, laps);
     if (seed >= 0)
         dp_frame_set_int(frame, DP_F_SEED, seed);
-    dp_frame_set_text(frame, DP_F_SOFTWARE, "dpline " DP_VERSION, strlen("dpline " DP_VERSION));
+    dp_frame_set_string(frame, DP_F_SOFTWARE, "dpline " DP_VERSION);
 }
 
 /* Drops element `at` of the first axis. */

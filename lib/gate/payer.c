@@ -468,7 +468,7 @@ int dp_payer_stop(struct dp_payer *p, int spent, struct dp_frame *frame, struct 
         return rc;
     dp_frame_reset(frame, DP_KIND_END);
     dp_frame_set_int(frame, DP_F_STATUS, -DP_E_BUDGET);
-    dp_frame_set_text(frame, DP_F_MESSAGE, text, strlen(text));
+    dp_frame_set_string(frame, DP_F_MESSAGE, text);
     return DP_OK;
 }
 

@@ -35,7 +35,7 @@ void dp_describe(struct dp_frame *frame, const struct dp_row_facts *f)
     dp_frame_drop(frame, DP_F_SCHEMA);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (texts[i].text != NULL)
-            dp_frame_set_text(frame, texts[i].field, texts[i].text, strlen(texts[i].text));
+            dp_frame_set_string(frame, texts[i].field, texts[i].text);
     if (texts[2].text == NULL)
         dp_frame_drop(frame, DP_F_SPLIT);
     dp_frame_set_int(frame, DP_F_CLASSES, (int64_t)f->classes);

@@ -37,16 +37,16 @@ int dp_training_announce(const struct dp_training *t, struct dp_frame *frame, st
     const char *loss = dp_loss_names[t->loss];
     int rc = dp_frame_has(frame, DP_F_MODEL) ? check_start(t, frame, err) : DP_OK;
     if (rc == DP_OK) {
-        dp_frame_set_text(frame, DP_F_METHOD, t->method->name, strlen(t->method->name));
-        dp_frame_set_text(frame, DP_F_FAMILY, t->family->name, strlen(t->family->name));
+        dp_frame_set_string(frame, DP_F_METHOD, t->method->name);
+        dp_frame_set_string(frame, DP_F_FAMILY, t->family->name);
     }
     if (rc == DP_OK && t->network != NULL)
-        dp_frame_set_text(frame, DP_F_NETWORK, t->network, strlen(t->network));
+        dp_frame_set_string(frame, DP_F_NETWORK, t->network);
     if (rc == DP_OK)
-        dp_frame_set_text(frame, DP_F_LOSS, loss, strlen(loss));
+        dp_frame_set_string(frame, DP_F_LOSS, loss);
     dp_frame_drop(frame, DP_F_CLASS_WEIGHTS);
     if (rc == DP_OK && t->class_weights != NULL)
-        dp_frame_set_text(frame, DP_F_CLASS_WEIGHTS, t->class_weights, strlen(t->class_weights));
+        dp_frame_set_string(frame, DP_F_CLASS_WEIGHTS, t->class_weights);
     if (rc != DP_OK)
         return rc;
     dp_frame_set_real(frame, DP_F_LOSS_WIDTH, t->width);

@@ -155,7 +155,7 @@ int dpline_frame_set_text(struct dpline_frame *frame, const char *name, const ch
     enum dp_field field;
     int rc = settable(&field, name, DP_T_TEXT, error);
     if (rc == DP_OK)
-        dp_frame_set_text(dp_public_frame(frame), field, text, strlen(text));
+        dp_frame_set_string(dp_public_frame(frame), field, text);
     return rc;
 }
 

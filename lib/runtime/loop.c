@@ -132,16 +132,16 @@ static int say_hello(struct run *r, struct dp_err *err)
     struct dp_frame *f = r->token;
     dp_frame_reset(f, DP_KIND_HELLO);
     dp_frame_set_int(f, DP_F_FORMAT, DP_FRAME_FORMAT);
-    dp_frame_set_text(f, DP_F_SOFTWARE, "dpline " DP_VERSION, strlen("dpline " DP_VERSION));
-    dp_frame_set_text(f, DP_F_RUN, r->saved.run, strlen(r->saved.run));
+    dp_frame_set_string(f, DP_F_SOFTWARE, "dpline " DP_VERSION);
+    dp_frame_set_string(f, DP_F_RUN, r->saved.run);
     dp_frame_set_int(f, DP_F_STAGE, 0);
     dp_frame_set_int(f, DP_F_LAPS, r->laps.laps);
     if (o->plan != NULL)
-        dp_frame_set_text(f, DP_F_KINDS, o->plan, strlen(o->plan));
+        dp_frame_set_string(f, DP_F_KINDS, o->plan);
     if (o->seed != DP_OPT_ABSENT_INT)
         dp_frame_set_int(f, DP_F_SEED, o->seed);
     if (r->init_lap > 0) {
-        dp_frame_set_text(f, DP_F_MODEL_DIGEST, r->init_model, strlen(r->init_model));
+        dp_frame_set_string(f, DP_F_MODEL_DIGEST, r->init_model);
         dp_frame_set_int(f, DP_F_MODEL_LAP, r->init_lap);
     }
     int rc = exchange(r, f, err);
@@ -227,7 +227,7 @@ static void begin_lap(struct run *r, int64_t lap)
         return;
     int kind = dp_laps_kind(&r->laps, lap);
     dp_frame_set_int(f, DP_F_TURN, ++r->saved.turn[kind]);
-    dp_frame_set_text(f, DP_F_LAP_KIND, r->laps.name[kind], strlen(r->laps.name[kind]));
+    dp_frame_set_string(f, DP_F_LAP_KIND, r->laps.name[kind]);
 }
 
 /* Whether there has been a lap of each kind: if none of them has made a model, no later lap will. */
@@ -318,7 +318,7 @@ static void name_model(struct run *r)
     char digest[DP_MODEL_DIGEST];
     struct dp_err unused;
     if (r->done > 0 && dp_frame_has(r->last, DP_F_MODEL) && dp_model_digest(r->last, digest, &unused) == DP_OK)
-        dp_frame_set_text(r->token, DP_F_MODEL_DIGEST, digest, strlen(digest));
+        dp_frame_set_string(r->token, DP_F_MODEL_DIGEST, digest);
 }
 
 /* Sends the end frame through the child and to the readers. If the budget or the rows have ended the run, the child has sent

@@ -128,8 +128,8 @@ static void pass_error(struct run *r, int rc, const struct dp_err *err)
     struct dp_frame *frame = dp_frame_new();
     dp_frame_reset(frame, DP_KIND_ERROR);
     dp_frame_set_int(frame, DP_F_STATUS, dp_exit_status(rc));
-    dp_frame_set_text(frame, DP_F_WHERE, err->where, strlen(err->where));
-    dp_frame_set_text(frame, DP_F_MESSAGE, err->message, strlen(err->message));
+    dp_frame_set_string(frame, DP_F_WHERE, err->where);
+    dp_frame_set_string(frame, DP_F_MESSAGE, err->message);
     if (dp_port_exposure(r->out) != DP_EXPOSED_TERMINAL)
         dp_port_write(r->out, frame, &unused);
     dp_frame_free(frame);

@@ -131,7 +131,7 @@ static int stop(const struct dp_stage *stage, struct dp_frame *frame, struct dp_
     dp_model_end(frame);
     dp_frame_set_int(frame, DP_F_STATUS, -DP_E_BUDGET);
     end_all(stage, frame, &unused);
-    dp_frame_set_text(frame, DP_F_MESSAGE, text, strlen(text));
+    dp_frame_set_string(frame, DP_F_MESSAGE, text);
     return DP_STAGE_STOP;
 }
 

@@ -253,11 +253,6 @@ bool dp_merge_same_people(const struct dp_merge *m, int *one, int *other)
 
 /* --- laps */
 
-static void set_text(struct dp_frame *frame, enum dp_field field, const char *text)
-{
-    dp_frame_set_text(frame, field, text, strlen(text));
-}
-
 void dp_merge_token(const struct dp_merge *m, int shard, const struct dp_frame *token, struct dp_frame *out)
 {
     const struct dp_merge_shard *own = &m->shard[shard];
@@ -269,11 +264,11 @@ void dp_merge_token(const struct dp_merge *m, int shard, const struct dp_frame *
         dp_frame_set_int(out, DP_F_FIRST_ROW, own->first_row);
     if (!ours)
         return;
-    set_text(out, DP_F_DATA, own->data);
-    set_text(out, DP_F_POPULATION, own->population);
+    dp_frame_set_string(out, DP_F_DATA, own->data);
+    dp_frame_set_string(out, DP_F_POPULATION, own->population);
     dp_frame_drop(out, DP_F_SPLIT);
     if (own->split[0] != '\0')
-        set_text(out, DP_F_SPLIT, own->split);
+        dp_frame_set_string(out, DP_F_SPLIT, own->split);
 }
 
 static bool is_paid(int field)
@@ -361,8 +356,8 @@ static void take_public(const struct dp_merge *m, const struct dp_frame *answer,
         if (v == DP_FIXED || v == DP_MOVING || v == DP_PAID)
             dp_frame_copy_field(out, answer, (enum dp_field)i);
     }
-    set_text(out, DP_F_DATA, m->data);
-    set_text(out, DP_F_POPULATION, m->population);
+    dp_frame_set_string(out, DP_F_DATA, m->data);
+    dp_frame_set_string(out, DP_F_POPULATION, m->population);
     out->label = answer->label;
     out->records = answer->records;
     for (int i = 0; i < answer->records; i++) {
@@ -443,7 +438,7 @@ int dp_merge_lap(const struct dp_merge *m, const struct dp_frame *const answer[]
     if (rc == DP_OK)
         take_public(m, answer[first], m->shards - all.lost, out);
     if (rc == DP_OK && all.several)
-        set_text(out, DP_F_SPLIT, DP_SPLIT_SEVERAL);
+        dp_frame_set_string(out, DP_F_SPLIT, DP_SPLIT_SEVERAL);
     for (int k = first + 1; rc == DP_OK && k < m->shards; k++)
         if (answer[k] != NULL)
             rc = add(m, answer[k], out, err);

@@ -211,7 +211,7 @@ static void state_spent(struct dp_stage *stage, struct dp_frame *frame)
     if (stage->seeded)
         dp_frame_set_bool(frame, DP_F_SEEDED, true);
     dp_paid_set_scale(frame);
-    dp_frame_set_text(frame, DP_F_ADJACENCY, adjacency, strlen(adjacency));
+    dp_frame_set_string(frame, DP_F_ADJACENCY, adjacency);
     if (o->trial != NULL) {
         dp_frame_set_text(frame, DP_F_TRIAL, s->trial.name, DP_TRIAL_NAME);
         return;
@@ -226,7 +226,7 @@ static void state_spent(struct dp_stage *stage, struct dp_frame *frame)
     if (o->pay.no_ledger)
         dp_frame_set_bool(frame, DP_F_UNTRACKED, true);
     if (mark != NULL)
-        dp_frame_set_text(frame, DP_F_LEDGER, mark, strlen(mark));
+        dp_frame_set_string(frame, DP_F_LEDGER, mark);
 }
 
 /* The registry learns of a run without a bound: statements about all runs on these people name it. */

@@ -366,9 +366,9 @@ static int announce_paid(const struct dp_stage *stage, struct dp_frame *hello, s
                        "the schema of the data set was paid for, and a run of shards does not inherit that charge");
     dp_frame_set_real(hello, DP_F_EPSILON, d->paid_epsilon);
     dp_frame_set_real(hello, DP_F_DELTA, d->paid_delta);
-    dp_frame_set_text(hello, DP_F_SCHEMA_COST, d->paid_cost, strlen(d->paid_cost));
+    dp_frame_set_string(hello, DP_F_SCHEMA_COST, d->paid_cost);
     if (strcmp(d->paid_by, d->population) == 0 && d->paid_ledger[0] != '\0')
-        dp_frame_set_text(hello, DP_F_LEDGER, d->paid_ledger, strlen(d->paid_ledger));
+        dp_frame_set_string(hello, DP_F_LEDGER, d->paid_ledger);
     return DP_OK;
 }
 
@@ -390,12 +390,12 @@ static int sample_hello(struct dp_stage *stage, struct dp_frame *frame, struct d
     struct dp_record record = record_of(stage);
     int rc = stage->shards > 0 ? join(stage, frame, err) : DP_OK;
     if (rc == DP_OK && unit_of(s) != NULL)
-        dp_frame_set_text(frame, DP_F_UNIT, s->unit, strlen(s->unit));
+        dp_frame_set_string(frame, DP_F_UNIT, s->unit);
     rc = rc ?: announce_paid(stage, frame, err);
     rc = rc ?: dp_announce(stage, frame, &record, err);
     if (rc != DP_OK || s->directory == NULL)
         return rc;
-    dp_frame_set_text(frame, DP_F_DIRECTORY, s->directory, strlen(s->directory));
+    dp_frame_set_string(frame, DP_F_DIRECTORY, s->directory);
     return DP_OK;
 }
 

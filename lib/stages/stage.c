@@ -166,7 +166,7 @@ int dp_stage_bare(struct dp_frame *frame, struct dp_err *err)
         dp_frame_set_int(frame, DP_F_LAPS, laps);
     frame->value[DP_F_KINDS].present = kinds; /* the text is still there */
     frame->value[DP_F_RUN].present = run;
-    dp_frame_set_text(frame, DP_F_SOFTWARE, software, strlen(software));
+    dp_frame_set_string(frame, DP_F_SOFTWARE, software);
     return DP_OK;
 }
 

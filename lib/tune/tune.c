@@ -369,10 +369,10 @@ static void state_cost(struct tuning *t)
     }
     if (o->no_ledger)
         dp_frame_set_bool(f, DP_F_UNTRACKED, true);
-    dp_frame_set_text(f, DP_F_TRIALS, o->trials, strlen(o->trials));
-    dp_frame_set_text(f, DP_F_SELECTED_ON, t->score.data->digest, strlen(t->score.data->digest));
+    dp_frame_set_string(f, DP_F_TRIALS, o->trials);
+    dp_frame_set_string(f, DP_F_SELECTED_ON, t->score.data->digest);
     if (t->ledger != NULL)
-        dp_frame_set_text(f, DP_F_LEDGER, dp_ledger_mark(t->ledger), strlen(dp_ledger_mark(t->ledger)));
+        dp_frame_set_string(f, DP_F_LEDGER, dp_ledger_mark(t->ledger));
 }
 
 static int write_model(struct tuning *t, struct dp_err *err)
@@ -381,7 +381,7 @@ static int write_model(struct tuning *t, struct dp_err *err)
     dp_frame_reset(f, DP_KIND_HELLO);
     dp_frame_set_int(f, DP_F_FORMAT, DP_FRAME_FORMAT);
     dp_frame_set_int(f, DP_F_STAGE, 0);
-    dp_frame_set_text(f, DP_F_SOFTWARE, "dpline " DP_VERSION, strlen("dpline " DP_VERSION));
+    dp_frame_set_string(f, DP_F_SOFTWARE, "dpline " DP_VERSION);
     int rc = dp_port_write(t->out, f, err);
     rc = rc ?: dp_port_write(t->out, t->best, err);
     dp_frame_reset(f, DP_KIND_END);

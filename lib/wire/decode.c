@@ -278,7 +278,7 @@ static void name_method(struct dp_frame *frame)
     if (text == NULL || dp_frame_has(frame, DP_F_METHOD))
         return;
     dp_frame_drop(frame, DP_F_FAMILY);
-    dp_frame_set_text(frame, DP_F_METHOD, text, strlen(text));
+    dp_frame_set_string(frame, DP_F_METHOD, text);
 }
 
 int dp_wire_decode(struct dp_frame *frame, const char *bytes, size_t length, struct dp_err *err)

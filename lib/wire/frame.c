@@ -189,7 +189,7 @@ void dp_frame_copy_field(struct dp_frame *to, const struct dp_frame *from, enum 
     if (!v->present)
         return;
     if (dp_fields[field].type == DP_T_TEXT)
-        dp_frame_set_text(to, field, v->text, strlen(v->text));
+        dp_frame_set_string(to, field, v->text);
     else if (dp_fields[field].type == DP_T_ARRAY)
         copy_array(&w->array, &v->array);
     else
@@ -260,7 +260,7 @@ void dp_frame_add_names(struct dp_frame *frame, enum dp_field field, const char 
         if (dp_text_has_line(text, name, length))
             continue;
         char *more = dp_format("%s%s%.*s", text != NULL ? text : "", text != NULL ? "\n" : "", (int)length, name);
-        dp_frame_set_text(frame, field, more, strlen(more));
+        dp_frame_set_string(frame, field, more);
         free(more);
     }
 }
@@ -282,7 +282,7 @@ void dp_frame_begin_public(struct dp_frame *model, const char *digest)
     for (int i = 0; i < DP_F_COUNT; i++)
         if (!stays[i])
             model->value[i].present = false;
-    dp_frame_set_text(model, DP_F_PUBLIC_START, digest, strlen(digest));
+    dp_frame_set_string(model, DP_F_PUBLIC_START, digest);
 }
 
 void dp_frame_begin_lap(struct dp_frame *token, const struct dp_frame *last, int64_t lap, int64_t laps, bool seeded)

@@ -75,6 +75,10 @@ void dp_frame_set_int(struct dp_frame *frame, enum dp_field field, int64_t value
 void dp_frame_set_real(struct dp_frame *frame, enum dp_field field, double value);
 void dp_frame_set_bool(struct dp_frame *frame, enum dp_field field, bool value);
 void dp_frame_set_text(struct dp_frame *frame, enum dp_field field, const char *text, size_t length);
+static inline void dp_frame_set_string(struct dp_frame *frame, enum dp_field field, const char *text)
+{
+    dp_frame_set_text(frame, field, text, strlen(text));
+}
 
 /* Getters: the value, or the fallback when absent. For arrays there is one getter to read and one to change; both return NULL
    if the array is absent. */

@@ -63,7 +63,7 @@ void dp_model_end(struct dp_frame *frame)
     bool model = frame->lap > 1 && dp_frame_has(frame, DP_F_MODEL) && dp_model_digest(frame, digest, &unused) == DP_OK;
     dp_frame_reset(frame, DP_KIND_END);
     if (model)
-        dp_frame_set_text(frame, DP_F_MODEL_DIGEST, digest, strlen(digest));
+        dp_frame_set_string(frame, DP_F_MODEL_DIGEST, digest);
 }
 
 void dp_model_free_names(char **names, size_t count)

@@ -198,7 +198,7 @@ static int line_open(struct line *line, const char *const *text, int parts, int6
     dp_frame_set_int(f, DP_F_STAGE, 0);
     dp_frame_set_int(f, DP_F_LAPS, WARM + LAPS);
     dp_frame_set_int(f, DP_F_SEED, seed);
-    dp_frame_set_text(f, DP_F_SOFTWARE, "dpline " DP_VERSION, strlen("dpline " DP_VERSION));
+    dp_frame_set_string(f, DP_F_SOFTWARE, "dpline " DP_VERSION);
     rc = DP_OK;
     for (int i = 0; rc == DP_OK && i < parts; i++)
         rc = dp_child_pass(line->part[i], f, f, err);

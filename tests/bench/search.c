@@ -73,20 +73,15 @@ struct line {
     struct dp_frame *first, *token;
 };
 
-static void set_text(struct dp_frame *frame, enum dp_field field, const char *text)
-{
-    dp_frame_set_text(frame, field, text, strlen(text));
-}
-
 /* The frame before a search: a model, and a held gradient. */
 static int put_ray(struct dp_frame *f, struct dp_err *err)
 {
     static const enum dp_field fields[] = {DP_F_MODEL, DP_F_GRADIENT, DP_F_DIRECTION};
     double *numbers;
     int rc = DP_OK;
-    set_text(f, DP_F_METHOD, "gradient");
-    set_text(f, DP_F_FAMILY, "linear");
-    set_text(f, DP_F_LOSS, "logistic");
+    dp_frame_set_string(f, DP_F_METHOD, "gradient");
+    dp_frame_set_string(f, DP_F_FAMILY, "linear");
+    dp_frame_set_string(f, DP_F_LOSS, "logistic");
     for (int k = 0; rc == DP_OK && k < 3; k++) {
         rc = dp_frame_make_array(f, fields[k], DP_F64, 1, COLS, &numbers, err);
         for (size_t j = 0; rc == DP_OK && j < COLS; j++)
@@ -117,7 +112,7 @@ static int line_open(struct line *line, const char *const *text, int parts, cons
     dp_frame_set_int(f, DP_F_STAGE, 0);
     dp_frame_set_int(f, DP_F_LAPS, WARM + LAPS);
     dp_frame_set_int(f, DP_F_SEED, 1);
-    set_text(f, DP_F_SOFTWARE, "dpline " DP_VERSION);
+    dp_frame_set_string(f, DP_F_SOFTWARE, "dpline " DP_VERSION);
     for (int i = 0; rc == DP_OK && i < parts; i++)
         rc = dp_child_pass(line->part[i], f, f, err);
     dp_frame_reset(line->first, DP_KIND_LAP);

@@ -94,11 +94,6 @@ static int start(struct line *line, const struct task *task, const struct way *w
     return dp_child_fused(&line->child, text, NULL, err);
 }
 
-static void set_text(struct dp_frame *frame, enum dp_field field, const char *text)
-{
-    dp_frame_set_text(frame, field, text, strlen(text));
-}
-
 static int greet(struct line *line, int laps, struct dp_err *err)
 {
     line->last = dp_frame_new();
@@ -110,8 +105,8 @@ static int greet(struct line *line, int laps, struct dp_err *err)
     dp_frame_set_int(f, DP_F_STAGE, 0);
     dp_frame_set_int(f, DP_F_LAPS, laps);
     dp_frame_set_int(f, DP_F_SEED, 1);
-    set_text(f, DP_F_SOFTWARE, "dpline " DP_VERSION);
-    set_text(f, DP_F_RUN, "00000000000000000000000000000001");
+    dp_frame_set_string(f, DP_F_SOFTWARE, "dpline " DP_VERSION);
+    dp_frame_set_string(f, DP_F_RUN, "00000000000000000000000000000001");
     int rc = dp_child_pass(line->child, f, f, err);
     dp_frame_reset(line->last, DP_KIND_LAP);
     return rc;

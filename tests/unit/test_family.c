@@ -14,11 +14,6 @@ static struct dp_frame *new_frame(void)
     return f;
 }
 
-static void set_text(struct dp_frame *f, enum dp_field field, const char *text)
-{
-    dp_frame_set_text(f, field, text, strlen(text));
-}
-
 static double *set_model(struct dp_frame *f, uint64_t rows, uint64_t cols)
 {
     double *data;
@@ -39,7 +34,7 @@ TEST(the_form_of_a_linear_model)
     assert_int_equal(dp_form_read(&form, f, NULL), 0);
     assert_ptr_equal(form.family, &dp_family_linear); /* the family of a frame that names no family */
     assert_true(form.features == 6 && form.outputs == 3 && form.intercept == 0);
-    set_text(f, DP_F_FAMILY, "linear");
+    dp_frame_set_string(f, DP_F_FAMILY, "linear");
     dp_frame_set_real(f, DP_F_INTERCEPT, 0.5);
     assert_int_equal(dp_form_read(&form, f, NULL), 0);
     assert_true(form.features == 5 && form.outputs == 3 && form.intercept == 0.5);
@@ -51,7 +46,7 @@ TEST(a_family_that_is_unknown)
     struct dp_form form;
     struct dp_frame *f = new_frame();
     set_model(f, 3, 6);
-    set_text(f, DP_F_FAMILY, "tree");
+    dp_frame_set_string(f, DP_F_FAMILY, "tree");
     assert_fails(dp_form_read(&form, f, &err), DP_E_RUN, "the model is of the family 'tree', which is unknown here");
     dp_frame_free(f);
 }
@@ -83,10 +78,10 @@ TEST(the_form_of_a_network)
     assert_int_equal(dp_form_network(&form, "3; fc 4 tanh; fc 2", NULL), 0);
     assert_true(form.rows == 1 && form.cols == 26 && form.features == 3 && form.outputs == 2);
     assert_int_equal(dp_form_model(&form, f, &p, NULL), 0);
-    set_text(f, DP_F_FAMILY, "network");
+    dp_frame_set_string(f, DP_F_FAMILY, "network");
     assert_fails(dp_form_read(&read, f, &err), DP_E_RUN,
                  "network, column 1: first comes the number of columns, or HEIGHTxWIDTHxCHANNELS");
-    set_text(f, DP_F_NETWORK, "3; fc 4 tanh; fc 2");
+    dp_frame_set_string(f, DP_F_NETWORK, "3; fc 4 tanh; fc 2");
     assert_int_equal(dp_form_read(&read, f, NULL), 0);
     assert_true(read.family == &dp_family_network && read.features == 3 && read.outputs == 2);
     for (int i = 0; i < 2; i++) {
@@ -95,7 +90,7 @@ TEST(the_form_of_a_network)
         dp_form_leave(&read, room);
     }
     assert_true(isfinite(u[0]) && u[0] != u[1] && u[0] == again[0]);
-    set_text(f, DP_F_NETWORK, "3; fc 5 tanh; fc 2");
+    dp_frame_set_string(f, DP_F_NETWORK, "3; fc 5 tanh; fc 2");
     assert_fails(dp_form_read(&read, f, &err), DP_E_RUN, "the model of lap 3 is 1 × 26, which no network model is");
     dp_frame_free(f);
 }
@@ -146,7 +141,7 @@ TEST(what_a_stage_says_of_a_model)
     t.intercept = 0;
     t.scale = 0.25;
     no_start(f, &t, "the model to start from has another scale of its weights, by lambda, rows or --scale");
-    set_text(f, DP_F_FAMILY, "net");
+    dp_frame_set_string(f, DP_F_FAMILY, "net");
     no_start(f, &t, "the model to start from is of another family");
     dp_frame_drop(f, DP_F_FAMILY);
     t.scale = 0.125;
@@ -160,7 +155,7 @@ TEST(what_a_stage_says_of_a_model)
     t.intercept = 0.5;
     assert_int_equal(dp_training_announce(&t, f, NULL), 0);
     assert_true(!dp_method_gradients(f) && dp_frame_real(f, DP_F_INTERCEPT, 0) == 0.5);
-    set_text(f, DP_F_METHOD, "of one's own");
+    dp_frame_set_string(f, DP_F_METHOD, "of one's own");
     assert_false(dp_method_gradients(f));
     dp_frame_free(f);
 }

@@ -82,7 +82,7 @@ static void fill(struct dp_frame *frame, int64_t lap)
     dp_frame_set_int(frame, DP_F_N, 1000);
     dp_frame_set_real(frame, DP_F_BOUND, 1);
     dp_frame_set_real(frame, DP_F_GRID, dp_grid_for(1));
-    dp_frame_set_text(frame, DP_F_DATA, digest, strlen(digest));
+    dp_frame_set_string(frame, DP_F_DATA, digest);
     assert_int_equal(dp_frame_make_array(frame, DP_F_SUM, DP_I64, 1, 3, &sum, NULL), 0);
     memset(sum, 0, 3 * sizeof *sum);
 }

@@ -11,11 +11,6 @@ static struct dp_frame *sent, *answer[MOST], *out;
 static struct dp_merge merge;
 static int shards;
 
-static void text(struct dp_frame *f, enum dp_field field, const char *value)
-{
-    dp_frame_set_text(f, field, value, strlen(value));
-}
-
 static void whole(struct dp_frame *f, enum dp_field field, int64_t a, int64_t b)
 {
     int64_t *data;
@@ -42,7 +37,7 @@ static void greet(int count)
     dp_frame_set_int(sent, DP_F_STAGE, 0);
     dp_frame_set_int(sent, DP_F_LAPS, 7);
     dp_frame_set_int(sent, DP_F_SEED, 5);
-    text(sent, DP_F_RUN, "00112233445566778899aabbccddeeff");
+    dp_frame_set_string(sent, DP_F_RUN, "00112233445566778899aabbccddeeff");
     for (int k = 0; k < count; k++) {
         struct dp_frame *a = answer[k];
         char data[] = "data-0";
@@ -50,10 +45,10 @@ static void greet(int count)
         dp_frame_copy(a, sent);
         dp_frame_drop(a, DP_F_SEED);
         dp_frame_set_int(a, DP_F_STAGE, 2);
-        text(a, DP_F_DATA, data);
-        text(a, DP_F_POPULATION, "people");
-        text(a, DP_F_LABELS, "[\"no\",\"yes\"]");
-        text(a, DP_F_ROW_NORM, "unit");
+        dp_frame_set_string(a, DP_F_DATA, data);
+        dp_frame_set_string(a, DP_F_POPULATION, "people");
+        dp_frame_set_string(a, DP_F_LABELS, "[\"no\",\"yes\"]");
+        dp_frame_set_string(a, DP_F_ROW_NORM, "unit");
         dp_frame_set_real(a, DP_F_LABEL_SCALE, 2);
         const struct dp_record r = {.of = DP_F_SUM, .sampler = DP_SAMPLER_POISSON, .rate = 0.25, .rows = 100 * (k + 1)};
         assert_int_equal(dp_frame_add_record(a, &r, NULL), 0);
@@ -70,7 +65,7 @@ static void greet_parts(int count)
 {
     greet(count);
     for (int k = 0; k < count; k++) {
-        text(answer[k], DP_F_DATA, "whole");
+        dp_frame_set_string(answer[k], DP_F_DATA, "whole");
         dp_frame_set_int(answer[k], DP_F_N, 900);
         answer[k]->record[0].rows = 900;
     }
@@ -119,12 +114,12 @@ TEST(parts_have_the_rows_of_one)
 TEST(sites_that_do_not_fit_are_named)
 {
     greet(3);
-    text(answer[2], DP_F_LABELS, "[\"yes\",\"no\"]");
+    dp_frame_set_string(answer[2], DP_F_LABELS, "[\"yes\",\"no\"]");
     hello_refused("shards 1 and 3 differ in 'labels': '[\"no\",\"yes\"]' and '[\"yes\",\"no\"]'");
     dp_frame_drop(answer[1], DP_F_LABELS);
     hello_refused("shards 1 and 2 differ in 'labels': '[\"no\",\"yes\"]' and nothing");
     greet(2);
-    text(answer[1], DP_F_ROW_NORM, "cap");
+    dp_frame_set_string(answer[1], DP_F_ROW_NORM, "cap");
     hello_refused("shards 1 and 2 differ in 'row_norm': 'unit' and 'cap'");
     dp_frame_set_real(answer[1], DP_F_LABEL_SCALE, 3);
     hello_refused("shards 1 and 2 differ in 'label_scale': 2 and 3");
@@ -142,11 +137,11 @@ TEST(sites_that_do_not_fit_are_named)
 TEST(hello_is_of_this_run)
 {
     greet(2);
-    text(answer[1], DP_F_RUN, "ffeeddccbbaa99887766554433221100");
+    dp_frame_set_string(answer[1], DP_F_RUN, "ffeeddccbbaa99887766554433221100");
     hello_refused("shard 2 gives back another 'run' than it was sent");
     dp_frame_set_int(answer[0], DP_F_LAPS, 8);
     hello_refused("shard 1 gives back another 'laps' than it was sent");
-    text(answer[0], DP_F_KINDS, "secret");
+    dp_frame_set_string(answer[0], DP_F_KINDS, "secret");
     hello_refused("shard 1 gives back another 'kinds' than it was sent");
     answer[1]->kind = DP_KIND_END;
     hello_refused("shard 2 answers hello with a frame of kind 'end'");
@@ -173,10 +168,10 @@ TEST(hello_is_of_this_run)
 TEST(nobody_counts_twice)
 {
     greet(3);
-    text(answer[2], DP_F_DATA, "data-1");
+    dp_frame_set_string(answer[2], DP_F_DATA, "data-1");
     hello_refused("shards 2 and 3 have the same data set, whose people would count twice (dp-sample --shard divides one)");
     greet_parts(3);
-    text(answer[2], DP_F_DATA, "another");
+    dp_frame_set_string(answer[2], DP_F_DATA, "another");
     hello_refused("shards 1 and 3 differ in 'data': 'whole' and 'another'");
     dp_frame_set_int(answer[2], DP_F_N, 901);
     hello_refused("shard 3 does not say how many rows it has");
@@ -194,8 +189,8 @@ static void run_lap(void)
     sent->label = DP_LABEL_RELEASED;
     dp_frame_set_int(sent, DP_F_N, 600);
     dp_frame_set_real(sent, DP_F_EPSILON, 0.5);
-    text(sent, DP_F_DATA, merge.data);
-    text(sent, DP_F_POPULATION, merge.population);
+    dp_frame_set_string(sent, DP_F_DATA, merge.data);
+    dp_frame_set_string(sent, DP_F_POPULATION, merge.population);
     whole(sent, DP_F_WITHIN, 1, 1); /* released in the lap before */
     for (int k = 0; k < 3; k++) {
         struct dp_frame *a = answer[k];
@@ -238,7 +233,7 @@ TEST(a_shard_gets_its_token)
     assert_string_equal(dp_frame_text(out, DP_F_POPULATION, ""), "people");
     assert_true(dp_frame_real(out, DP_F_EPSILON, 0) == 0.5);
     /* A model of other people's rows keeps its description. */
-    text(sent, DP_F_DATA, "older");
+    dp_frame_set_string(sent, DP_F_DATA, "older");
     dp_merge_token(&merge, 2, sent, out);
     assert_string_equal(dp_frame_text(out, DP_F_DATA, ""), "older");
     greet_parts(2);
@@ -327,9 +322,9 @@ TEST(laps_that_do_not_fit_are_refused)
     lap_refused(DP_E_UNSAFE, "shard 1 gives a raw frame, which has no place here");
     answer[0]->label = DP_LABEL_RELEASED;
     lap_refused(DP_E_UNSAFE, "shard 1 gives a released frame, which has no place here");
-    text(answer[1], DP_F_DATA, "data-2");
+    dp_frame_set_string(answer[1], DP_F_DATA, "data-2");
     lap_refused(DP_E_UNSAFE, "shard 2 has other data than it announced");
-    text(answer[1], DP_F_POPULATION, "others");
+    dp_frame_set_string(answer[1], DP_F_POPULATION, "others");
     lap_refused(DP_E_UNSAFE, "shard 2 has other data than it announced");
     dp_frame_set_real(answer[2], DP_F_GRID, 0.25);
     lap_refused(DP_E_UNSAFE, "shards 1 and 3 differ in 'grid': 0.125 and 0.25");
@@ -511,14 +506,14 @@ TEST(sites_of_one_population_are_found)
 {
     int one, other;
     greet(3);
-    text(answer[0], DP_F_POPULATION, "others");
+    dp_frame_set_string(answer[0], DP_F_POPULATION, "others");
     assert_int_equal(hello(NULL), 0);
     assert_true(dp_merge_same_people(&merge, &one, &other));
     assert_int_equal(one, 1);
     assert_int_equal(other, 2);
     greet(3);
-    text(answer[0], DP_F_POPULATION, "others");
-    text(answer[2], DP_F_POPULATION, "and others");
+    dp_frame_set_string(answer[0], DP_F_POPULATION, "others");
+    dp_frame_set_string(answer[2], DP_F_POPULATION, "and others");
     assert_int_equal(hello(NULL), 0);
     assert_false(dp_merge_same_people(&merge, &one, &other));
 }
@@ -528,10 +523,10 @@ TEST(sites_of_two_splits_have_none)
 {
     run_lap();
     for (int k = 0; k < 3; k++)
-        text(answer[k], DP_F_SPLIT, "one");
+        dp_frame_set_string(answer[k], DP_F_SPLIT, "one");
     lap_passes();
     assert_string_equal(dp_frame_text(out, DP_F_SPLIT, ""), "one");
-    text(answer[2], DP_F_SPLIT, "two");
+    dp_frame_set_string(answer[2], DP_F_SPLIT, "two");
     lap_passes();
     assert_string_equal(dp_frame_text(out, DP_F_SPLIT, ""), "several");
     dp_frame_drop(answer[2], DP_F_SPLIT);

@@ -6,11 +6,6 @@
 #include "wire/json.h"
 #include "wire/model.h"
 
-static void set_text(struct dp_frame *f, enum dp_field field, const char *text)
-{
-    dp_frame_set_text(f, field, text, strlen(text));
-}
-
 static double *matrix(struct dp_frame *f, enum dp_field field, uint64_t rows, uint64_t cols)
 {
     double *data;
@@ -33,7 +28,7 @@ static struct dp_frame *new_model(void)
     dp_frame_set_real(f, DP_F_SCALE, 0.5);
     dp_frame_set_real(f, DP_F_EPSILON, 0.25);
     dp_frame_set_int(f, DP_F_CLASSES, 2);
-    set_text(f, DP_F_LOSS, "hinge");
+    dp_frame_set_string(f, DP_F_LOSS, "hinge");
     return f;
 }
 
@@ -95,7 +90,7 @@ TEST(class_names)
     size_t count;
     assert_int_equal(dp_model_names(f, &names, &count, NULL), 0);
     assert_null(names);
-    set_text(f, DP_F_LABELS, "[\"<=50K\", \"größer, \\\"50\\\"\"]");
+    dp_frame_set_string(f, DP_F_LABELS, "[\"<=50K\", \"größer, \\\"50\\\"\"]");
     assert_int_equal(dp_model_names(f, &names, &count, NULL), 0);
     assert_int_equal(count, 2);
     assert_string_equal(names[0], "<=50K");
@@ -103,7 +98,7 @@ TEST(class_names)
     dp_model_free_names(names, count);
     const char *const bad[] = {"[]", "{}", "[1]", "[\"a\", 2]", "[\"a\"", "a,b", "\"a\"", "null"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        set_text(f, DP_F_LABELS, bad[i]);
+        dp_frame_set_string(f, DP_F_LABELS, bad[i]);
         assert_fails(dp_model_names(f, &names, &count, &err), DP_E_RUN, "'labels' of lap 4 is not a JSON array of names");
         assert_null(names);
     }
@@ -141,7 +136,7 @@ TEST(exact_comparison)
     expect(a, b, &exact, "seeded: only the second has it");
     dp_frame_set_bool(a, DP_F_SEEDED, false);
     expect(a, b, &exact, "seeded: no and yes");
-    set_text(b, DP_F_LOSS, "huber");
+    dp_frame_set_string(b, DP_F_LOSS, "huber");
     expect(a, b, &exact, "loss: 'hinge' and 'huber'");
     b->record->rows = 11;
     expect(a, b, &exact, "rows in record 1");
@@ -217,9 +212,9 @@ TEST(description)
     dp_frame_set_real(f, DP_F_LAMBDA, 1e-3);
     dp_frame_set_int(f, DP_F_LAPS, 9);
     dp_frame_set_int(f, DP_F_N, 10);
-    set_text(f, DP_F_DATA, "abcd");
-    set_text(f, DP_F_PREPROCESSING, "max-abs");
-    set_text(f, DP_F_LABELS, "[\"no\",\"yes\"]");
+    dp_frame_set_string(f, DP_F_DATA, "abcd");
+    dp_frame_set_string(f, DP_F_PREPROCESSING, "max-abs");
+    dp_frame_set_string(f, DP_F_LABELS, "[\"no\",\"yes\"]");
     matrix(f, DP_F_AVERAGE, 2, 3);
     dp_frame_set_int(f, DP_F_AVERAGED, 3);
     dp_frame_set_bool(f, DP_F_SEEDED, true);
@@ -277,10 +272,10 @@ TEST(frames_as_json)
     f = dp_frame_new();
     dp_frame_reset(f, DP_KIND_ERROR);
     dp_frame_set_int(f, DP_F_STATUS, 3);
-    set_text(f, DP_F_MESSAGE, "a \"b\"\n\x01 ü");
+    dp_frame_set_string(f, DP_F_MESSAGE, "a \"b\"\n\x01 ü");
     expect_json(f, false, "{\"kind\":\"error\",\"status\":3,\"message\":\"a \\\"b\\\"\\n\\u0001 ü\"}\n");
     dp_frame_reset(f, DP_KIND_HELLO);
-    set_text(f, DP_F_SOFTWARE, "\xff\xfe");
+    dp_frame_set_string(f, DP_F_SOFTWARE, "\xff\xfe");
     dp_frame_set_real(f, DP_F_EPSILON, 0.1);
     dp_frame_set_real(f, DP_F_DELTA, (double)NAN);
     dp_frame_set_real(f, DP_F_GRID, -(double)INFINITY);

@@ -373,7 +373,7 @@ static struct dp_frame *greeting(int64_t shard, int64_t shards)
     dp_frame_reset(f, DP_KIND_HELLO);
     dp_frame_set_int(f, DP_F_SHARD, shard);
     dp_frame_set_int(f, DP_F_SHARDS, shards);
-    dp_frame_set_text(f, DP_F_RUN, run_digits, strlen(run_digits));
+    dp_frame_set_string(f, DP_F_RUN, run_digits);
     return f;
 }
 

@@ -179,20 +179,15 @@ static void ask(struct run *r)
         fail_msg("%s", err.message);
 }
 
-static void name(struct dp_frame *f, enum dp_field field, const char *text)
-{
-    dp_frame_set_text(f, field, text, strlen(text));
-}
-
 static void hello(struct run *r, const struct text *text)
 {
     dp_frame_reset(r->token, DP_KIND_HELLO);
     dp_frame_set_int(r->token, DP_F_FORMAT, DP_FRAME_FORMAT);
     dp_frame_set_int(r->token, DP_F_STAGE, 0);
     dp_frame_set_int(r->token, DP_F_LAPS, LAPS);
-    name(r->token, DP_F_RUN, "0123456789abcdef0123456789abcdef");
+    dp_frame_set_string(r->token, DP_F_RUN, "0123456789abcdef0123456789abcdef");
     if (text->plan != NULL)
-        name(r->token, DP_F_KINDS, text->plan);
+        dp_frame_set_string(r->token, DP_F_KINDS, text->plan);
     dp_frame_set_int(r->token, DP_F_SEED, SEED);
 }
 
@@ -201,7 +196,7 @@ static void begin_lap(struct run *r, const struct text *text, int64_t lap)
     dp_frame_begin_lap(r->token, r->token, lap, LAPS, true);
     if (text->plan != NULL) { /* moments 1, descent 4 */
         dp_frame_set_int(r->token, DP_F_TURN, lap > 1 ? lap - 1 : 1);
-        name(r->token, DP_F_LAP_KIND, lap > 1 ? "descent" : "moments");
+        dp_frame_set_string(r->token, DP_F_LAP_KIND, lap > 1 ? "descent" : "moments");
     }
 }
 

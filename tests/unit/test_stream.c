@@ -40,7 +40,7 @@ static void make_frame(struct dp_frame *f, int number, int count, size_t size, c
         dp_frame_reset(f, number == 0 ? DP_KIND_HELLO : DP_KIND_END);
         if (number == 0) {
             dp_frame_set_int(f, DP_F_FORMAT, DP_FRAME_FORMAT);
-            dp_frame_set_text(f, DP_F_RUN, run, strlen(run));
+            dp_frame_set_string(f, DP_F_RUN, run);
         }
         return;
     }

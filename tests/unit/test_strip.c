@@ -69,7 +69,7 @@ TEST(a_site_takes_only_what_a_gather_may_say)
         set(f, DP_F_SHARD);
         set(f, DP_F_SHARDS);
         set(f, (enum dp_field)i);
-        dp_frame_set_text(f, DP_F_RUN, run, strlen(run));
+        dp_frame_set_string(f, DP_F_RUN, run);
         assert_true(dp_link_run(header.run, f));
         if (dp_shard_check(f, &header, &site, &err) != (is_in(told, key) ? DP_OK : DP_E_UNSAFE))
             fail_msg("a hello frame with %s: %s", key, err.message);

@@ -78,7 +78,7 @@ static struct dp_frame *model_of(double weight, int64_t classes)
     assert_int_equal(dp_frame_make_array(frame, DP_F_MODEL, DP_F64, 1, 1, &w, NULL), DP_OK);
     w[0] = weight;
     dp_frame_set_int(frame, DP_F_CLASSES, classes);
-    dp_frame_set_text(frame, DP_F_LOSS, "squared", strlen("squared"));
+    dp_frame_set_string(frame, DP_F_LOSS, "squared");
     return frame;
 }
 

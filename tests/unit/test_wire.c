@@ -18,11 +18,6 @@ static struct dp_frame *new_frame(enum dp_kind kind)
     return f;
 }
 
-static void set_text(struct dp_frame *f, enum dp_field field, const char *text)
-{
-    dp_frame_set_text(f, field, text, strlen(text));
-}
-
 static void *make_array(struct dp_frame *f, enum dp_field field, enum dp_dtype dtype, uint64_t d0, uint64_t d1)
 {
     void *data;
@@ -107,7 +102,7 @@ static struct dp_frame *full_lap(void)
             dp_frame_set_bool(f, field, i % 2 == 0);
             break;
         case DP_T_TEXT:
-            set_text(f, field, i % 2 == 0 ? "" : "zwölf \"\n\x01");
+            dp_frame_set_string(f, field, i % 2 == 0 ? "" : "zwölf \"\n\x01");
             break;
         case DP_T_ARRAY:
             data = make_array(f, field, dtype, 3, d1);
@@ -131,7 +126,7 @@ static void small_stream(msgpack_sbuffer *buffer)
     msgpack_sbuffer_init(buffer);
     struct dp_frame *f = new_frame(DP_KIND_HELLO);
     dp_frame_set_int(f, DP_F_FORMAT, DP_FRAME_FORMAT);
-    set_text(f, DP_F_SOFTWARE, "dpline");
+    dp_frame_set_string(f, DP_F_SOFTWARE, "dpline");
     append(buffer, f);
     f = new_frame(DP_KIND_LAP);
     f->lap = 3;
@@ -152,7 +147,7 @@ static void small_stream(msgpack_sbuffer *buffer)
     make_array(f, DP_F_ROWS, DP_I64, 0, 0);
     dp_frame_set_real(f, DP_F_EPSILON, 0.5);
     dp_frame_set_bool(f, DP_F_SEEDED, true);
-    set_text(f, DP_F_LABELS, "[\"a\",\"b\"]");
+    dp_frame_set_string(f, DP_F_LABELS, "[\"a\",\"b\"]");
     append(buffer, f);
     append(buffer, new_frame(DP_KIND_END));
 }

@@ -37,17 +37,11 @@ const char *dp_kind_name(enum dp_kind kind)
 
 const char *dp_label_name(enum dp_label label)
 {
-    switch (label) {
-    case DP_LABEL_RAW:
-        return "raw";
-    case DP_LABEL_BOUNDED:
-        return "bounded";
-    case DP_LABEL_NOISED:
-        return "noised";
-    case DP_LABEL_RELEASED:
-        return "released";
-    }
-    return "unknown";
+    return label == DP_LABEL_RAW        ? "raw"
+           : label == DP_LABEL_BOUNDED  ? "bounded"
+           : label == DP_LABEL_NOISED   ? "noised"
+           : label == DP_LABEL_RELEASED ? "released"
+                                        : "unknown";
 }
 
 size_t dp_dtype_size(enum dp_dtype dtype)

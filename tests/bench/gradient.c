@@ -2,20 +2,12 @@
    Poisson batches of 256 rows on average, fused. And the cost of clipping every example, against plain SGD. $BLAS names a BLAS
    with the cblas interface to open; otherwise OpenBLAS if it is installed, else GSL's. */
 #include <dlfcn.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "bench.h"
+#include "line.h"
 
-#include "base/mem.h"
-#include "base/version.h"
-#include "data/dataset.h"
-#include "data/dataset_write.h"
 #include "math/grid.h"
 #include "math/tally.h"
 #include "math/loss.h"
-#include "math/rng.h"
-#include "runtime/child.h"
 
 enum { ROWS = 60000, COLS = 784, CLASSES = 10, BATCH = 256, WARM = 100, LAPS = 400 };
 #define RATE "256/60000"
@@ -172,110 +164,26 @@ static void measure_kernels(const struct dp_dataset *d, const int64_t *id, int l
         took[DOT + i][lap] = at[i + 1] - at[i];
 }
 
-/* --- whole laps --------------------------------------------------------------------------------------------------- */
-struct line {
-    int parts;
-    struct dp_child *part[5];
-    struct dp_frame *last, *token;
-};
-
-static int line_open(struct line *line, const char *const *text, int parts, int64_t seed, const char *path, struct dp_err *err)
-{
-    char filled[4096];
-    line->last = dp_frame_new();
-    int rc = DP_OK;
-    line->token = dp_frame_new();
-    for (int i = 0; rc == DP_OK && i < parts; i++) {
-        snprintf(filled, sizeof filled, text[i], path, path);
-        rc = dp_child_fused(&line->part[i], filled, NULL, err);
-        line->parts += rc == DP_OK;
-    }
-    if (rc != DP_OK)
-        return rc;
-    struct dp_frame *f = line->token;
-    dp_frame_reset(f, DP_KIND_HELLO);
-    dp_frame_set_int(f, DP_F_FORMAT, DP_FRAME_FORMAT);
-    dp_frame_set_int(f, DP_F_STAGE, 0);
-    dp_frame_set_int(f, DP_F_LAPS, WARM + LAPS);
-    dp_frame_set_int(f, DP_F_SEED, seed);
-    dp_frame_set_string(f, DP_F_SOFTWARE, "dpline " DP_VERSION);
-    rc = DP_OK;
-    for (int i = 0; rc == DP_OK && i < parts; i++)
-        rc = dp_child_pass(line->part[i], f, f, err);
-    dp_frame_reset(line->last, DP_KIND_LAP);
-    return rc;
-}
-
-/* A lap like dp-loop's. what: the first part that is measured; the others follow. */
-static int line_lap(struct line *line, int64_t lap, enum what what, int at, struct dp_err *err)
-{
-    double start = seconds();
-    dp_frame_copy(line->token, line->last);
-    int rc = DP_OK;
-    line->token->lap = lap;
-    line->token->records = 0;
-    dp_frame_set_int(line->token, DP_F_LAPS, WARM + LAPS);
-    dp_frame_set_bool(line->token, DP_F_SEEDED, true);
-    for (int i = 0; rc == DP_OK && i < line->parts; i++) {
-        rc = dp_child_pass(line->part[i], line->token, line->token, err);
-        double now = seconds();
-        took[(int)what + i][at] = now - start;
-        start = now;
-    }
-    struct dp_frame *swap = line->last;
-    line->last = line->token;
-    line->token = swap;
-    return rc;
-}
-
-static void line_close(struct line *line)
-{
-    for (int i = 0; i < line->parts; i++)
-        dp_child_kill(line->part[i]);
-    dp_frame_free(line->last);
-    dp_frame_free(line->token);
-}
-
 /* Rows like images: a fifth of the entries are not zero, norm 1. */
-static int write_data(const char *path, struct dp_err *err)
+static int write_row(struct dp_writer *writer, int i, struct dp_err *err)
 {
-    static double x[COLS];
     static unsigned char bytes[2 * COLS];
-    struct dp_writer_options o = {.cols = COLS, .public_rows = true};
-    struct dp_writer *writer;
+    double x[COLS];
     struct dp_key key;
     dp_key_derive(&key, 1, "bench", 0);
-    int rc = dp_writer_open(&writer, path, &o, err);
-    if (rc != DP_OK)
-        return rc;
-    for (uint64_t i = 0; rc == DP_OK && i < ROWS; i++) {
-        dp_draw(&key, DP_DRAW_NOISE, i, 0, bytes, sizeof bytes);
-        for (size_t j = 0; j < COLS; j++)
-            x[j] = bytes[j] < 51 ? (double)bytes[COLS + j] / 255 : 0;
-        rc = dp_writer_row(writer, x, bytes[0] % CLASSES, err);
-    }
-    if (rc != DP_OK) {
-        dp_writer_abort(writer);
-        return rc;
-    }
-    json_t *columns = json_array(), *classes = json_array();
-    char name[32];
-    for (int j = 0; j < COLS; j++) {
-        snprintf(name, sizeof name, "x%d", j);
-        json_array_append_new(columns, json_string(name));
-    }
-    for (int k = 0; k < CLASSES; k++) {
-        snprintf(name, sizeof name, "c%d", k);
-        json_array_append_new(classes, json_string(name));
-    }
-    json_t *about = json_pack("{s:o, s:{s:s, s:s, s:o}, s:[]}", "names", columns, "label", "kind", "classes", "name", "y",
-                              "classes", classes, "private_preprocessing");
-    rc = dp_writer_finish(writer, about, err);
-    if (rc == DP_OK)
-        rc = dp_writer_commit(writer, err);
-    else
-        dp_writer_abort(writer);
-    json_decref(about);
+    dp_draw(&key, DP_DRAW_NOISE, (uint64_t)i, 0, bytes, sizeof bytes);
+    for (size_t j = 0; j < COLS; j++)
+        x[j] = bytes[j] < 51 ? (double)bytes[COLS + j] / 255 : 0;
+    return dp_writer_row(writer, x, bytes[0] % CLASSES, err);
+}
+
+/* A lap of a line, whose parts are measured as `what` and what follows it */
+static int take_lap(struct line *line, int64_t lap, enum what what, int at, struct dp_err *err)
+{
+    double times[5];
+    int rc = line_lap(line, lap, times, err);
+    for (int i = 0; i < line->parts; i++)
+        took[(int)what + i][at] = times[i];
     return rc;
 }
 
@@ -284,16 +192,18 @@ static void ratio(const char *what, double over, double under)
     bench_line(what, "ratio", over / under);
 }
 
-static void report(const struct blas *blas)
+static struct blas blas;
+
+static void report(void)
 {
-    for (int i = blas->sgemm != NULL ? 0 : DOT; i < MEASURES; i++)
+    for (int i = blas.sgemm != NULL ? 0 : DOT; i < MEASURES; i++)
         bench_line(names[i], "µs", 1e6 * median((enum what)i));
     double private = 0, plain = 0, kernels = median(DOT) + median(ADD), without = kernels + median(SOFTMAX);
     for (int i = SAMPLE; i <= STEP; i++)
     private += median((enum what)i);
     for (int i = SAMPLE_PLAIN; i <= STEP_PLAIN; i++)
         plain += median((enum what)i);
-    if (blas->sgemm != NULL) {
+    if (blas.sgemm != NULL) {
         ratio("dp-grad to two float32 products", median(GRAD), median(BLAS_F32));
         ratio("dp-grad to two float64 products", median(GRAD), median(BLAS_F64));
         ratio("dp-grad to two float32 products of rows gathered first", median(GRAD), median(BLAS_GATHERED));
@@ -309,7 +219,7 @@ static void report(const struct blas *blas)
 #define STAGE_GRAD "dp-grad --data '%s' --loss softmax --clip 1 --threads 1"
 #define STAGE_GATE "dp-account --epsilon 1000 --delta 1e-5 --allow-seeded"
 
-static int measure(const char *path, const struct blas *blas, struct dp_err *err)
+static int measure(const char *path, struct dp_err *err)
 {
     static const char *const whole[] = {STAGE_SAMPLE " | " STAGE_GRAD " | dp-noise -z 1 | " STAGE_GATE " | dp-step --step 0.5"};
     static const char *const private[] = {STAGE_SAMPLE, STAGE_GRAD, "dp-noise -z 1", STAGE_GATE, "dp-step --step 0.5"};
@@ -322,26 +232,22 @@ static int measure(const char *path, const struct blas *blas, struct dp_err *err
     int64_t id[BATCH];
     dp_key_derive(&key, 1, "bench", 1);
     dp_stream_start(&stream, &key, DP_DRAW_BATCH, 0);
-    int rc = dp_dataset_open(&d, path, err);
+    int rc = write_rows(path, ROWS, COLS, CLASSES, write_row, err);
+    rc = rc ?: dp_dataset_open(&d, path, err);
     /* Separate batches: the rows of another line's batches would be in the cache already. */
-    if (rc == DP_OK)
-        rc = line_open(&line[0], whole, 1, 1, path, err);
-    if (rc == DP_OK)
-        rc = line_open(&line[1], private, 5, 2, path, err);
-    if (rc == DP_OK)
-        rc = line_open(&line[2], plain, 4, 3, path, err);
+    rc = rc ?: line_open(&line[0], whole, 1, WARM + LAPS, 1, path, err);
+    rc = rc ?: line_open(&line[1], private, 5, WARM + LAPS, 2, path, err);
+    rc = rc ?: line_open(&line[2], plain, 4, WARM + LAPS, 3, path, err);
     for (int lap = 1; rc == DP_OK && lap <= WARM + LAPS; lap++) {
         int at = lap > WARM ? lap - WARM - 1 : 0;
         for (size_t i = 0; i < BATCH; i++)
             id[i] = (int64_t)dp_stream_below(&stream, ROWS);
-        if (blas->sgemm != NULL)
-            measure_blas(blas, d, id, at);
+        if (blas.sgemm != NULL)
+            measure_blas(&blas, d, id, at);
         measure_kernels(d, id, at);
-        rc = line_lap(&line[0], lap, LAP, at, err);
-        if (rc == DP_OK)
-            rc = line_lap(&line[1], lap, SAMPLE, at, err);
-        if (rc == DP_OK)
-            rc = line_lap(&line[2], lap, SAMPLE_PLAIN, at, err);
+        rc = take_lap(&line[0], lap, LAP, at, err);
+        rc = rc ?: take_lap(&line[1], lap, SAMPLE, at, err);
+        rc = rc ?: take_lap(&line[2], lap, SAMPLE_PLAIN, at, err);
     }
     for (int i = 0; i < 3; i++)
         line_close(&line[i]);
@@ -351,25 +257,10 @@ static int measure(const char *path, const struct blas *blas, struct dp_err *err
 
 int main(void)
 {
-    const char *parent = getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp";
-    char place[2048], path[2100], command[2100];
-    struct blas blas = {0};
-    struct dp_err err = {0};
     const char *name = find_blas(&blas);
     printf("the BLAS is %s\tnote\tnote\n", name != NULL ? name : "missing");
-    snprintf(place, sizeof place, "%s/dpline-bench-XXXXXX", parent);
-    if (mkdtemp(place) == NULL)
-        return perror(place), 1;
-    snprintf(path, sizeof path, "%s/data", place);
-    int rc = write_data(path, &err);
+    int rc = in_directory("gradient", measure);
     if (rc == DP_OK)
-        rc = measure(path, &blas, &err);
-    snprintf(command, sizeof command, "rm -rf '%s'", place);
-    if (system(command) != 0)
-        fprintf(stderr, "gradient: cannot remove %s\n", place);
-    if (rc != DP_OK)
-        fprintf(stderr, "gradient: %s\n", err.message);
-    else
-        report(&blas);
+        report();
     return rc != DP_OK;
 }

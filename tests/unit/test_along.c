@@ -1,4 +1,5 @@
 /* Sums of losses along a line: any rows, any number of threads, and the largest change that one person can make. */
+#include "drawn.h"
 #include "unit.h"
 
 #include "math/grid.h"
@@ -12,14 +13,12 @@ static struct dp_stream stream;
 
 static double uniform(void)
 {
-    return (double)(dp_stream_next(&stream) >> 11) * 0x1p-53;
+    return uniform_of(&stream);
 }
 
 static void start(int64_t seed)
 {
-    static struct dp_key key;
-    dp_key_derive(&key, seed, "along", 0);
-    dp_stream_start(&stream, &key, DP_DRAW_BATCH, 1);
+    stream = stream_of(seed, "along");
 }
 
 static struct dp_batch batch_of(size_t first, size_t count, float intercept)

@@ -1,16 +1,13 @@
 /* A set of numbers that returns them in order, against one bit for each. */
+#include "drawn.h"
 #include "unit.h"
 
 #include "math/bitset.h"
-#include "math/rng.h"
 
 TEST(numbers_come_out_in_order)
 {
     static const uint64_t limits[] = {1, 2, 63, 64, 65, 4095, 4096, 4097, 262144, 262145, 3000000};
-    struct dp_key key;
-    struct dp_stream stream;
-    dp_key_derive(&key, 1, "marks", 0);
-    dp_stream_start(&stream, &key, DP_DRAW_BATCH, 1);
+    struct dp_stream stream = stream_of(1, "marks");
     for (size_t l = 0; l < sizeof limits / sizeof *limits; l++) {
         struct dp_bitset bitset = {0};
         bool *there = calloc(limits[l], sizeof *there);

@@ -1,5 +1,6 @@
 /* The certificate of dual variables and a model against the duality gap in 113 bits: it is never below the gap, and hardly above
  * it. */
+#include "drawn.h"
 #include "unit.h"
 
 #include <mpfr.h>
@@ -20,7 +21,7 @@ static struct dp_scd s;
 
 static double uniform(void)
 {
-    return (double)(dp_stream_next(&stream) >> 11) * 0x1p-53;
+    return uniform_of(&stream);
 }
 
 static struct dp_batch batch_of(void)
@@ -183,10 +184,8 @@ static void check(double *least)
 
 TEST(a_gap_is_never_below_the_truth)
 {
-    struct dp_key key;
     double least = INFINITY;
-    dp_key_derive(&key, 1, "certificate", 0);
-    dp_stream_start(&stream, &key, DP_DRAW_BATCH, 1);
+    stream = stream_of(1, "certificate");
     for (int round = 0; round < 200; round++) {
         int loss = DP_LOSS_SQUARED + round % 5;
         size_t outputs = dp_loss_is_classification((enum dp_loss)loss) && round % 2 == 0 ? OUTPUTS : 1;
@@ -220,9 +219,7 @@ TEST(small_losses_count_beside_a_large_one)
 
 TEST(outside_of_the_domain_the_gap_is_infinite)
 {
-    struct dp_key key;
-    dp_key_derive(&key, 2, "certificate", 0);
-    dp_stream_start(&stream, &key, DP_DRAW_BATCH, 1);
+    stream = stream_of(2, "certificate");
     begin(DP_LOSS_HINGE, 5, 3, 1, 0.1);
     fill(0);
     descend(0);
@@ -238,10 +235,8 @@ TEST(outside_of_the_domain_the_gap_is_infinite)
 /* Slopes are taken at the point, and rows may be in any order: the same bits. */
 TEST(the_order_of_a_batch_does_not_matter)
 {
-    struct dp_key key;
     double slope[30], gap;
-    dp_key_derive(&key, 3, "certificate", 0);
-    dp_stream_start(&stream, &key, DP_DRAW_BATCH, 1);
+    stream = stream_of(3, "certificate");
     begin(DP_LOSS_SMOOTH_HINGE, 30, 7, 1, 0.01);
     fill(0.3);
     descend(2);

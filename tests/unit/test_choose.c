@@ -1,4 +1,5 @@
 /* Choices have the law of their definition, by sums over all values of the noise, and its privacy. */
+#include "drawn.h"
 #include "unit.h"
 
 #include <gsl/gsl_cdf.h>
@@ -82,8 +83,7 @@ TEST(the_first_above_has_its_law)
 {
     const int64_t sum[CANDIDATES] = {-9, 2, 7, -3, 11}, threshold[CANDIDATES] = {4, 3, 9, 6, 5};
     double law[CANDIDATES + 1];
-    struct dp_key key;
-    dp_key_derive(&key, 1, "choose", 0);
+    const struct dp_key key = key_of(1, "choose");
     for (int gaussian = 0; gaussian <= 1; gaussian++) {
         double seen[CANDIDATES + 1] = {0};
         law_above(gaussian, 4.3, 9.1, sum, threshold, CANDIDATES, law);
@@ -98,8 +98,7 @@ TEST(the_least_has_its_law)
     const int64_t score[CANDIDATES] = {14, 3, 9, 3, 5};
     double law[CANDIDATES], seen[CANDIDATES] = {0};
     size_t choice;
-    struct dp_key key;
-    dp_key_derive(&key, 2, "choose", 0);
+    const struct dp_key key = key_of(2, "choose");
     law_least(6.7, score, CANDIDATES, law);
     for (uint64_t lap = 1; lap <= LAPS; lap++) {
         assert_int_equal(dp_choose_least(&key, lap, 6.7, score, CANDIDATES, &choice), 0);
@@ -122,8 +121,7 @@ LONG_TEST(the_exponential_mechanism_has_its_law)
     const int64_t score[CANDIDATES] = {14, 3, 9, 3, 5};
     double law[CANDIDATES], seen[CANDIDATES] = {0};
     size_t choice;
-    struct dp_key key;
-    dp_key_derive(&key, 6, "choose", 0);
+    const struct dp_key key = key_of(6, "choose");
     law_exponential(6.7, score, CANDIDATES, law);
     for (uint64_t lap = 1; lap <= LAPS; lap++) {
         assert_int_equal(dp_choose_exponential(&key, lap, 6.7, score, CANDIDATES, &choice), 0);
@@ -138,9 +136,8 @@ TEST(the_exponential_mechanism_looks_at_all_bits)
 {
     enum { MANY = 1 << 10 };
     static int64_t score[MANY]; /* all equal: candidate i has the first ten bits i */
-    struct dp_key key;
     size_t choice;
-    dp_key_derive(&key, 7, "choose", 0);
+    const struct dp_key key = key_of(7, "choose");
     for (uint64_t lap = 1; lap <= 60; lap++) {
         assert_int_equal(dp_choose_exponential(&key, lap, 3, score, MANY, &choice), 0);
         assert_int_equal(choice, dp_draw_word(&key, DP_DRAW_CHOICE, lap, 0, 0) >> 54);
@@ -188,11 +185,10 @@ static int64_t score_for(mpfr_t p, double *scale)
    quarter above them. */
 TEST(the_exponential_mechanism_takes_more_bits)
 {
-    struct dp_key key;
     int below = 0, above = 0;
     mpfr_t p;
     mpfr_init2(p, 300);
-    dp_key_derive(&key, 9, "choose", 0);
+    const struct dp_key key = key_of(9, "choose");
     for (uint64_t lap = 1; lap <= 24; lap++) {
         uint64_t first = dp_draw_word(&key, DP_DRAW_CHOICE, lap, 0, 0), second = dp_draw_word(&key, DP_DRAW_CHOICE, lap, 0, 1);
         if (first >> 63 == 0 || (second > UINT64_MAX / 16 * 5 && second < UINT64_MAX / 16 * 11))
@@ -217,9 +213,8 @@ TEST(choices_follow_their_draws)
 {
     enum { MANY = 30 };
     int64_t sum[MANY], threshold[MANY], noise[MANY], level;
-    struct dp_key key;
     int last = 0;
-    dp_key_derive(&key, 3, "choose", 0);
+    const struct dp_key key = key_of(3, "choose");
     for (uint64_t lap = 1; lap <= 400; lap++) {
         bool gaussian = lap % 2 == 0;
         for (int i = 0; i < MANY; i++) {
@@ -253,9 +248,8 @@ TEST(choices_follow_their_draws)
 TEST(the_ends_of_whole_numbers_are_numbers)
 {
     struct dp_above above;
-    struct dp_key key;
     size_t choice = 7;
-    dp_key_derive(&key, 4, "choose", 0);
+    const struct dp_key key = key_of(4, "choose");
     for (int gaussian = 0; gaussian <= 1; gaussian++) {
         for (uint64_t lap = 1; lap < 50; lap++) {
             assert_int_equal(dp_above_open(&above, &key, lap, gaussian, 0x1p48, 0x1p48), 0);
@@ -293,10 +287,7 @@ TEST(the_exponential_mechanism_is_private)
     const double epsilon = 0.9;
     double a[CANDIDATES], b[CANDIDATES], most = 0, beyond = 0, range = 0;
     int64_t x[CANDIDATES], y[CANDIDATES];
-    struct dp_stream stream;
-    struct dp_key key;
-    dp_key_derive(&key, 8, "choose", 0);
-    dp_stream_start(&stream, &key, DP_DRAW_BATCH, 1);
+    struct dp_stream stream = stream_of(8, "choose");
     for (int round = 0; round < 300; round++) {
         for (int i = 0; i < CANDIDATES; i++) {
             x[i] = (int64_t)dp_stream_below(&stream, 40);
@@ -326,10 +317,7 @@ TEST(the_least_is_private)
     const double epsilon = 0.9;
     double a[CANDIDATES], b[CANDIDATES], most = 0, beyond = 0;
     int64_t x[CANDIDATES], y[CANDIDATES];
-    struct dp_stream stream;
-    struct dp_key key;
-    dp_key_derive(&key, 5, "choose", 0);
-    dp_stream_start(&stream, &key, DP_DRAW_BATCH, 1);
+    struct dp_stream stream = stream_of(5, "choose");
     for (int round = 0; round < 200; round++) {
         bool together = round % 2 == 0;
         for (int i = 0; i < CANDIDATES; i++) {

@@ -1,11 +1,11 @@
 /* Eigenvalues and eigenvectors against GSL's and against M v = λ v, and that their bytes are the same on every machine. */
+#include "drawn.h"
 #include "unit.h"
 
 #include <gsl/gsl_eigen.h>
 #include <gsl/gsl_sort_vector.h>
 
 #include "math/eigen.h"
-#include "math/rng.h"
 #include "math/whiten.h"
 
 enum { MOST = 120 };
@@ -21,9 +21,7 @@ static double uniform(void)
 static int setup(void **state)
 {
     (void)state;
-    static struct dp_key key;
-    dp_key_derive(&key, 3, "eigen", 0);
-    dp_stream_start(&stream, &key, DP_DRAW_BATCH, 1);
+    stream = stream_of(3, "eigen");
     return 0;
 }
 

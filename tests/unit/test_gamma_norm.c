@@ -1,5 +1,6 @@
 /* Gamma noise: it agrees with its formula at 400 bits, its norm has a gamma distribution and its direction a uniform
    one. */
+#include "drawn.h"
 #include "unit.h"
 
 #include <gsl/gsl_cdf.h>
@@ -70,8 +71,7 @@ TEST(vectors_agree_with_the_formula)
     const size_t dimensions[] = {1, 2, 3, 10, 301};
     const double scales[] = {0.05, 1, 1e6, 0x1p48};
     int64_t expected[301], got[301];
-    struct dp_key key;
-    dp_key_derive(&key, 1, "formula", 0);
+    const struct dp_key key = key_of(1, "formula");
     for (size_t s = 0; s < sizeof scales / sizeof scales[0]; s++)
         for (size_t i = 0; i < sizeof dimensions / sizeof dimensions[0]; i++) {
             size_t d = dimensions[i];
@@ -103,8 +103,7 @@ static double norm_at[VECTORS], first_at[VECTORS], turn_at[VECTORS];
 /* Distribution functions at the norm, at the first coordinate of the direction, and at the angle of the last two. */
 static void sample(double scale, double claimed, size_t d)
 {
-    struct dp_key key;
-    dp_key_derive(&key, 2, "distribution", 0);
+    const struct dp_key key = key_of(2, "distribution");
     for (size_t i = 0; i < VECTORS; i++) {
         int64_t z[64];
         double square = 0;
@@ -145,9 +144,7 @@ TEST(known_answers)
         {4, {4949200, -2283017, 3535790, -1677720}},
         {5, {-2408148, -3672858, -3723952, 2433700, -4184827}},
     };
-    struct dp_key key;
-    for (unsigned char i = 0; i < 32; i++)
-        key.bytes[i] = i;
+    const struct dp_key key = counted_key();
     for (size_t s = 0; s < sizeof known / sizeof known[0]; s++) {
         int64_t draw[5];
         assert_int_equal(dp_gamma_norm_draw(&key, DP_DRAW_NOISE, 7, 2, 1e6, known[s].d, draw, &err), DP_OK);
@@ -158,9 +155,8 @@ TEST(known_answers)
 TEST(what_does_not_fit_is_refused)
 {
     const double bad[] = {0, -1, 0x1.0000000000001p48, (double)INFINITY, (double)NAN};
-    struct dp_key key;
     int64_t draw;
-    dp_key_derive(&key, 3, "test", 1);
+    const struct dp_key key = key_of(3, "test");
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         assert_int_equal(dp_gamma_norm_draw(&key, DP_DRAW_NOISE, 1, 0, bad[i], 1, &draw, &err), DP_E_RUN);
     assert_int_equal(dp_gamma_norm_draw(&key, DP_DRAW_NOISE, 1, 0, 1, 0, &draw, &err), DP_E_RUN);
@@ -168,9 +164,4 @@ TEST(what_does_not_fit_is_refused)
                  "no gamma noise in 524288 dimensions, at most 524287");
 }
 
-int main(void)
-{
-    int failed = all_tests(NULL, NULL);
-    mpfr_free_cache();
-    return failed;
-}
+TESTS(NULL, NULL)

@@ -1,5 +1,6 @@
 /* The Gaussian is correctly rounded: its error bound is proved row by row, fast path, slow path and an independent inversion
    agree, and the draws have their distribution. */
+#include "drawn.h"
 #include "unit.h"
 
 #include <gsl/gsl_cdf.h>
@@ -157,8 +158,7 @@ static int inverted(const struct dp_key *key, uint64_t index, double scale, int6
 TEST(slow_path_agrees_with_an_inversion)
 {
     const double scales[] = {0.3, 1e6, 1e13, 0x1p48, 0x1p57};
-    struct dp_key key;
-    dp_key_derive(&key, 1, "inversion", 0);
+    const struct dp_key key = key_of(1, "inversion");
     for (size_t s = 0; s < sizeof scales / sizeof scales[0]; s++) {
         int extended = 0;
         for (uint64_t i = 0; i < 100; i++) {
@@ -180,8 +180,7 @@ TEST(fast_path_agrees_with_the_slow_one)
     enum { DRAWS = 4000 };
     static int64_t draw[DRAWS];
     const double scales[] = {0.01, 0.3, 1, 1e3, 1e6, 3e11, 5e12};
-    struct dp_key key;
-    dp_key_derive(&key, 2, "paths", 0);
+    const struct dp_key key = key_of(2, "paths");
     for (size_t s = 0; s < sizeof scales / sizeof scales[0]; s++) {
         assert_int_equal(dp_gaussian_draw(&key, DP_DRAW_NOISE, 3, 0, scales[s], draw, DRAWS), 0);
         for (int i = 0; i < DRAWS; i++)
@@ -194,9 +193,8 @@ TEST(the_tail_is_there)
 {
     enum { DRAWS = 1000000 };
     static int64_t draw[DRAWS];
-    struct dp_key key;
     int beyond = 0;
-    dp_key_derive(&key, 4, "tail", 0);
+    const struct dp_key key = key_of(4, "tail");
     assert_int_equal(dp_gaussian_draw(&key, DP_DRAW_NOISE, 1, 0, 1e9, draw, DRAWS), 0);
     for (int i = 0; i < DRAWS; i++) {
         int64_t expected;
@@ -217,8 +215,7 @@ static double chi_square(double scale, double claimed)
     static int64_t draw[DRAWS];
     double seen[CELLS] = {0}, chi = 0, tail_seen = 0, tail = 0;
     int cells = 0;
-    struct dp_key key;
-    dp_key_derive(&key, 8, "chi-square", 0);
+    const struct dp_key key = key_of(8, "chi-square");
     assert_int_equal(dp_gaussian_draw(&key, DP_DRAW_NOISE, 1, 0, scale, draw, DRAWS), 0);
     for (int i = 0; i < DRAWS; i++)
         if (draw[i] >= -HALF && draw[i] <= HALF)
@@ -272,10 +269,9 @@ TEST(threads_and_pieces_do_not_matter)
     enum { DRAWS = 5000, THREADS = 4 };
     static int64_t whole[DRAWS], parts[DRAWS];
     const size_t cuts[THREADS + 1] = {0, 7, 1234, 3001, DRAWS};
-    struct dp_key key;
     struct part part[THREADS];
     pthread_t thread[THREADS];
-    dp_key_derive(&key, 9, "threads", 0);
+    const struct dp_key key = key_of(9, "threads");
     assert_int_equal(dp_gaussian_draw(&key, DP_DRAW_NOISE, 6, 100, 3e11, whole, DRAWS), 0);
     for (int t = 0; t < THREADS; t++) {
         part[t] = (struct part){&key, 100 + cuts[t], cuts[t + 1] - cuts[t], parts + cuts[t]};
@@ -297,9 +293,7 @@ TEST(known_answers)
         {1000.0, {-191, 1937, 1020, 385, 138, -2156, 91, 910, 62, -42}},
         {1000000.0, {-191151, 1936543, 1019553, 384668, 137724, -2156417, 90870, 909731, 62492, -41762}},
     };
-    struct dp_key key;
-    for (unsigned char i = 0; i < 32; i++)
-        key.bytes[i] = i;
+    const struct dp_key key = counted_key();
     for (size_t s = 0; s < sizeof known / sizeof known[0]; s++) {
         int64_t draw[10];
         assert_int_equal(dp_gaussian_draw(&key, DP_DRAW_NOISE, 7, 0, known[s].scale, draw, 10), 0);
@@ -310,18 +304,12 @@ TEST(known_answers)
 TEST(what_is_no_scale_is_refused)
 {
     const double bad[] = {0, -1, 0x1.0000000000001p48, (double)INFINITY, (double)NAN};
-    struct dp_key key;
     int64_t draw;
-    dp_key_derive(&key, 3, "test", 1);
+    const struct dp_key key = key_of(3, "test");
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         assert_int_not_equal(dp_gaussian_draw(&key, DP_DRAW_NOISE, 1, 0, bad[i], &draw, 1), 0);
     assert_int_equal(dp_gaussian_draw(&key, DP_DRAW_NOISE, 1, 0, 0x1p-1074, &draw, 1), 0);
     assert_int_equal(draw, 0);
 }
 
-int main(void)
-{
-    int failed = all_tests(NULL, NULL);
-    mpfr_free_cache();
-    return failed;
-}
+TESTS(NULL, NULL)

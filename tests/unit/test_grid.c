@@ -1,5 +1,6 @@
 /* The clip bound holds for the whole numbers of any row; sums are exact; the noise has its distribution. */
 #include "random.h"
+#include "drawn.h"
 #include "unit.h"
 
 #include <gsl/gsl_cdf.h>
@@ -152,8 +153,7 @@ static int compare(const void *a, const void *b)
 /* Kolmogorov–Smirnov on n draws of the noise with scale s against N(0, claimed²); returns sqrt(n) D. */
 static double kolmogorov(double scale, double claimed, size_t n)
 {
-    struct dp_key key;
-    dp_key_derive(&key, 20, "test", 0);
+    const struct dp_key key = key_of(20, "test");
     int64_t *sum = calloc(n, sizeof *sum);
     double *draw = calloc(n, sizeof *draw), distance = 0;
     assert_int_equal(dp_grid_add_gaussian(&key, DP_DRAW_NOISE, 1, 0, scale, sum, n), 0);
@@ -180,9 +180,8 @@ TEST(noise_is_gaussian)
 
 TEST(noise_is_addressed)
 {
-    struct dp_key key;
     int64_t whole[1000] = {0}, parts[1000] = {0}, other[1000] = {0};
-    dp_key_derive(&key, 3, "test", 1);
+    const struct dp_key key = key_of(3, "test");
     assert_int_equal(dp_grid_add_gaussian(&key, DP_DRAW_NOISE, 9, 0, 1e6, whole, 1000), 0);
     const size_t cuts[] = {0, 1, 8, 13, 512, 700, 1000};
     for (size_t i = 0; i + 1 < sizeof cuts / sizeof cuts[0]; i++)
@@ -197,9 +196,8 @@ TEST(noise_is_addressed)
 
 TEST(overflow_is_seen)
 {
-    struct dp_key key;
     int64_t sum[8];
-    dp_key_derive(&key, 3, "test", 1);
+    const struct dp_key key = key_of(3, "test");
     memset(sum, 0, sizeof sum);
     assert_int_not_equal(dp_grid_add_gaussian(&key, DP_DRAW_NOISE, 1, 0, 1e30, sum, 8), 0);
     assert_int_not_equal(dp_grid_add_gaussian(&key, DP_DRAW_NOISE, 1, 0, 0x1.1p48, sum, 8), 0);
@@ -214,9 +212,8 @@ TEST(low_bits_are_noise)
 {
     enum { DRAWS = 4096 };
     static int64_t sum[DRAWS];
-    struct dp_key key;
     double chi = 0, count[128] = {0};
-    dp_key_derive(&key, 5, "test", 0);
+    const struct dp_key key = key_of(5, "test");
     memset(sum, 0, sizeof sum);
     assert_int_equal(dp_grid_add_gaussian(&key, DP_DRAW_NOISE, 1, 0, DP_GRID_MOST_NOISE, sum, DRAWS), 0);
     for (int i = 0; i < DRAWS; i++)

@@ -1,8 +1,8 @@
 /* The inverse of a matrix: its product with the matrix, pivots, and matrices that are nearly singular. */
+#include "drawn.h"
 #include "unit.h"
 
 #include "math/inverse.h"
-#include "math/rng.h"
 
 enum { MOST = 90 };
 
@@ -12,9 +12,7 @@ static struct dp_stream stream;
 static int setup(void **state)
 {
     (void)state;
-    static struct dp_key key;
-    dp_key_derive(&key, 3, "inverse", 0);
-    dp_stream_start(&stream, &key, DP_DRAW_BATCH, 1);
+    stream = stream_of(3, "inverse");
     return 0;
 }
 

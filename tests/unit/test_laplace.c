@@ -1,4 +1,5 @@
 /* The discrete Laplace is the exact one: it agrees with an independent inversion and has its distribution. */
+#include "drawn.h"
 #include "unit.h"
 
 #include <gsl/gsl_cdf.h>
@@ -52,10 +53,9 @@ TEST(draws_agree_with_powers)
     enum { DRAWS = 50, SEARCHED = 1 << 20 };
     static uint64_t word[SEARCHED];
     const double scales[] = {0.01, 0.7, 1e3, 1e6, 0x1p48};
-    struct dp_key key;
     int64_t expected, got;
     int open = 0, small = 0;
-    dp_key_derive(&key, 1, "powers", 0);
+    const struct dp_key key = key_of(1, "powers");
     for (size_t s = 0; s < sizeof scales / sizeof scales[0]; s++) {
         for (uint64_t i = 0; i < DRAWS; i++) {
             by_powers(&key, i, scales[s], &expected);
@@ -81,8 +81,7 @@ LONG_TEST(the_fast_path_is_the_slow_one)
     enum { DRAWS = 2000 };
     static int64_t draw[DRAWS];
     const double scales[] = {1e-300, 0.01, 0.7, 5, 1e3, 3e6, 1e9, 0x1p36, 1e12, 2e13, 0x1p45, 0x1p48};
-    struct dp_key key;
-    dp_key_derive(&key, 4, "fast", 0);
+    const struct dp_key key = key_of(4, "fast");
     for (size_t s = 0; s < sizeof scales / sizeof scales[0]; s++) {
         assert_int_equal(dp_laplace_draw(&key, DP_DRAW_NOISE, s, 0, scales[s], draw, DRAWS), 0);
         for (uint64_t i = 0; i < DRAWS; i++)
@@ -94,11 +93,10 @@ LONG_TEST(the_fast_path_is_the_slow_one)
 TEST(the_error_of_the_fast_path_is_as_proved)
 {
     const double scales[] = {1e-3, 0.3, 1, 2, 10, 1e3, 1e6, 1e12};
-    struct dp_key key;
     double worst = 0;
     mpfr_t exact, a;
     mpfr_inits2(200, exact, a, (mpfr_ptr)0);
-    dp_key_derive(&key, 5, "error", 0);
+    const struct dp_key key = key_of(5, "error");
     for (uint64_t i = 0; i < 20000; i++) {
         double scale = scales[i % 8];
         uint64_t word = dp_draw_word(&key, DP_DRAW_NOISE, 1, i, 0) & INT64_MAX;
@@ -130,8 +128,7 @@ TEST(whole_numbers_have_their_probabilities)
     enum { DRAWS = 60000, HALF = 100 };
     static int64_t draw[DRAWS];
     const double scales[] = {0.5, 3, 10};
-    struct dp_key key;
-    dp_key_derive(&key, 2, "chi-square", 0);
+    const struct dp_key key = key_of(2, "chi-square");
     for (size_t s = 0; s < sizeof scales / sizeof scales[0]; s++) {
         double seen[2 * HALF + 1] = {0}, rest = DRAWS, rest_seen = DRAWS, chi = 0, a = exp(-1 / scales[s]);
         int cells = 0;
@@ -160,10 +157,9 @@ static double mean_size(double scale, double claimed)
 {
     enum { DRAWS = 150000 };
     static int64_t draw[DRAWS];
-    struct dp_key key;
     double sum = 0, a = exp(-1 / claimed), mean = 2 * a / ((1 - a) * (1 + a));
     double variance = 2 * a / ((1 - a) * (1 - a)) - mean * mean;
-    dp_key_derive(&key, 3, "mean", 0);
+    const struct dp_key key = key_of(3, "mean");
     assert_int_equal(dp_laplace_draw(&key, DP_DRAW_NOISE, 1, 0, scale, draw, DRAWS), 0);
     for (int i = 0; i < DRAWS; i++)
         sum += fabs((double)draw[i]);
@@ -188,9 +184,7 @@ TEST(known_answers)
         {20, {-3, 59, 24, 7, 2, -69, 1, 20, 1, -1}},
         {1000000.0, {-164395, 2941221, 1177849, 355984, 116019, -3472121, 75159, 1013451, 51113, -33879}},
     };
-    struct dp_key key;
-    for (unsigned char i = 0; i < 32; i++)
-        key.bytes[i] = i;
+    const struct dp_key key = counted_key();
     for (size_t s = 0; s < sizeof known / sizeof known[0]; s++) {
         int64_t draw[10];
         assert_int_equal(dp_laplace_draw(&key, DP_DRAW_NOISE, 7, 0, known[s].scale, draw, 4), 0);
@@ -202,18 +196,12 @@ TEST(known_answers)
 TEST(what_is_no_scale_is_refused)
 {
     const double bad[] = {0, -1, 0x1.0000000000001p48, (double)INFINITY, (double)NAN};
-    struct dp_key key;
     int64_t draw;
-    dp_key_derive(&key, 3, "test", 1);
+    const struct dp_key key = key_of(3, "test");
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         assert_int_not_equal(dp_laplace_draw(&key, DP_DRAW_NOISE, 1, 0, bad[i], &draw, 1), 0);
     assert_int_equal(dp_laplace_draw(&key, DP_DRAW_NOISE, 1, 0, 0x1p-1074, &draw, 1), 0);
     assert_int_equal(draw, 0);
 }
 
-int main(void)
-{
-    int failed = all_tests(NULL, NULL);
-    mpfr_free_cache();
-    return failed;
-}
+TESTS(NULL, NULL)

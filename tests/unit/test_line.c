@@ -1,4 +1,5 @@
 /* Losses along a line: against MPFR and the definitions of the losses, and one row's part of a sum. */
+#include "drawn.h"
 #include "unit.h"
 
 #include <mpfr.h>
@@ -6,7 +7,6 @@
 #include "base/isa.h"
 #include "math/grid.h"
 #include "math/line.h"
-#include "math/rng.h"
 
 /* The same source for CPUs without wide vectors. */
 #define dp_line_block_size plain_block_size
@@ -25,14 +25,12 @@ static struct dp_stream stream;
 
 static double uniform(void)
 {
-    return (double)(dp_stream_next(&stream) >> 11) * 0x1p-53;
+    return uniform_of(&stream);
 }
 
 static void start(int64_t seed)
 {
-    static struct dp_key key;
-    dp_key_derive(&key, seed, "line", 0);
-    dp_stream_start(&stream, &key, DP_DRAW_BATCH, 1);
+    stream = stream_of(seed, "line");
 }
 
 /* |value − ln(1 + e^−m)| / ln(1 + e^−m) */

@@ -1,18 +1,17 @@
 /* Addressed randomness and row kernels. */
 #include "random.h"
+#include "drawn.h"
 #include "unit.h"
 
 #include <gsl/gsl_cdf.h>
 #include <sodium.h>
 
-#include "math/rng.h"
 #include "math/vec.h"
 
 TEST(draws_are_addressed)
 {
-    struct dp_key key;
     unsigned char whole[1024], part[1024];
-    dp_key_derive(&key, 1, "a", 0);
+    const struct dp_key key = key_of(1, "a");
     dp_draw(&key, DP_DRAW_COINS, 5, 0, whole, sizeof whole);
     for (size_t at = 0; at < sizeof whole; at += 128)
         dp_draw(&key, DP_DRAW_COINS, 5, at, part + at, 128);
@@ -79,9 +78,7 @@ TEST(the_cipher_is_chacha20)
 /* Words of infinite strings, by tests/vectors/noise.py: the key 00 01 … 1f, lap 7, draw 3. */
 TEST(strings_go_on)
 {
-    struct dp_key key;
-    for (unsigned char i = 0; i < 32; i++)
-        key.bytes[i] = i;
+    const struct dp_key key = counted_key();
     assert_true(dp_draw_word(&key, DP_DRAW_NOISE, 7, 3, 0) == 0x59a971de75de11ee);
     assert_true(dp_draw_word(&key, DP_DRAW_NOISE, 7, 3, 1) == 0x6487bd828be6eae0);
     assert_true(dp_draw_word(&key, DP_DRAW_NOISE, 7, 3, 9) == 0x9fdf0f7119163d6c);
@@ -90,11 +87,8 @@ TEST(strings_go_on)
 /* Chi-square over 10 cells, 100000 draws, fixed seed; false-alarm rate over seeds 1e-6. */
 TEST(below_is_uniform)
 {
-    struct dp_key key;
-    struct dp_stream stream;
     double count[10] = {0}, chi = 0;
-    dp_key_derive(&key, 1, "uniform", 0);
-    dp_stream_start(&stream, &key, DP_DRAW_BATCH, 1);
+    struct dp_stream stream = stream_of(1, "uniform");
     for (int i = 0; i < 100000; i++)
         count[dp_stream_below(&stream, 10)]++;
     for (int i = 0; i < 10; i++)
@@ -111,10 +105,9 @@ TEST(below_is_uniform)
    hundreds of half words are rejected; they are compared with the definition. */
 TEST(orders_are_uniform)
 {
-    struct dp_key key;
     struct dp_stream stream, again;
     double count[256] = {0}, chi = 0;
-    dp_key_derive(&key, 1, "orders", 0);
+    const struct dp_key key = key_of(1, "orders");
     dp_stream_start(&stream, &key, DP_DRAW_PERMUTATION, 1);
     for (int i = 0; i < 48000; i++) {
         uint32_t list[] = {0, 1, 2, 3};

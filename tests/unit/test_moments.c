@@ -1,5 +1,6 @@
 /* Sums of second moments: each whole number that a row adds is the product of two truncated numbers, and together they are
    within the bound, exactly; dense and sparse rows add the same, in any order and in blocks of any numbers. */
+#include "drawn.h"
 #include "unit.h"
 
 #include "audit/bound.h"
@@ -14,15 +15,13 @@ static int64_t sum[SIZE], zero[SIZE];
 static int start(void **state)
 {
     (void)state;
-    static struct dp_key key;
-    dp_key_derive(&key, 1, "moments", 0);
-    dp_stream_start(&stream, &key, DP_DRAW_BATCH, 1);
+    stream = stream_of(1, "moments");
     return 0;
 }
 
 static double uniform(void)
 {
-    return (double)(dp_stream_next(&stream) >> 11) * 0x1p-53;
+    return uniform_of(&stream);
 }
 
 /* The sum that one row makes. */

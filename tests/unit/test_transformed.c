@@ -1,8 +1,8 @@
 /* Rows after a transform: products by definition, norms, and independence of a row's z from the other rows. */
+#include "drawn.h"
 #include "unit.h"
 
 #include "math/panels.h"
-#include "math/rng.h"
 #include "stages/transformed.h"
 
 enum { ROWS = 4300, COLS = 37, WIDTH = 21 };
@@ -14,14 +14,12 @@ static int64_t everyone[ROWS];
 
 static double uniform(void)
 {
-    return (double)(dp_stream_next(&stream) >> 11) * 0x1p-53 - 0.5;
+    return uniform_of(&stream) - 0.5;
 }
 
 static void fill(double size)
 {
-    static struct dp_key key;
-    dp_key_derive(&key, 3, "transformed", 0);
-    dp_stream_start(&stream, &key, DP_DRAW_BATCH, 1);
+    stream = stream_of(3, "transformed");
     for (size_t i = 0; i < ROWS * COLS; i++)
         x[i] = uniform() > 0.2 ? 0 : (float)uniform();
     for (size_t i = 0; i < sizeof matrix / sizeof *matrix; i++)

@@ -265,9 +265,18 @@ static int plan(const struct plan_options *o, const char *path, struct dp_err *e
     return rc;
 }
 
+/* Refuses a list that each data set would refuse. */
+static int check_list(const struct plan_options *o, struct dp_err *err)
+{
+    struct dp_tables tables = {0};
+    const int rc = dp_tables_parse(&tables, o->tables, o->sums, NULL, err);
+    dp_tables_free(&tables);
+    return rc;
+}
+
 static const struct dp_command print_command = {"dp-table print", "MODEL", "Print the tables that a run has released", options,
                                                 NULL};
-static const struct dp_command plan_command = {"dp-table plan", "DATA", "Print the noise that suits tables of a data set",
+static const struct dp_command plan_command = {"dp-table plan", "[DATA]", "Print the noise that suits tables of a data set",
                                                plan_options, NULL};
 
 int main(int argc, char **argv)
@@ -285,8 +294,11 @@ int main(int argc, char **argv)
     if (!dp_cli_start(command, &o, NULL, argc - 1, argv + 1, &operand, &status))
         return status;
     dp_terminal_people();
-    int rc = argc - 1 - operand != 1 ? dp_fail(&err, DP_E_USAGE, "expected one %s (try --help)", planned ? "data set" : "model")
-             : planned               ? plan(&o.plan, argv[1 + operand], &err)
-                                     : print(&o.print, argv[1 + operand], &err);
+    const int operands = argc - 1 - operand;
+    int rc = operands > 1 || (operands < 1 && !planned)
+                 ? dp_fail(&err, DP_E_USAGE, "expected one %s (try --help)", planned ? "data set" : "model")
+             : operands < 1 ? check_list(&o.plan, &err)
+             : planned      ? plan(&o.plan, argv[1 + operand], &err)
+                            : print(&o.print, argv[1 + operand], &err);
     return dp_cli_finish(command->name, rc, &err);
 }

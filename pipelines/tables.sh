@@ -16,6 +16,10 @@ parse "$@"
 check_data "TABLE --by ward,sex --epsilon 1"
 [ -n "$by" ] || fail "--by is required: the columns whose groups are counted"
 [ -z "$svg" ] || may_write --svg "$svg"
+# trim LIST: without the blanks around names
+trim() { sed -E 's/ *([,;]) */\1/g; s/^ +| +$//g' <<< "$1"; }
+by=$(trim "$by") mean=$(trim "$mean")
+dp-table plan --tables "$by" ${mean:+--sums "$mean"}
 check_size() {
     local one
     while IFS= read -r one; do check_name --by "$one"; done < <(tr ',;' '[\n*]' <<< "$by")

@@ -42,33 +42,49 @@ static int append(struct dp_tables *t, struct dp_table *table, struct dp_err *er
     return DP_OK;
 }
 
-static int add_column(struct dp_table *table, const struct dp_cells *cells, size_t column, struct dp_err *err)
+/* Adds a name to a list that does not have it. what, whats: what the list has, in words. */
+static int add_name(char **list, size_t *count, const char *name, const char *what, const char *whats, struct dp_err *err)
 {
-    int rc = dp_cells_check(cells, column, err);
-    const char *name = cells->column[column].name;
-    for (size_t k = 0; rc == DP_OK && k < table->columns; k++)
-        if (strcmp(table->column[k], name) == 0)
-            rc = dp_fail(err, DP_E_USAGE, "a table has column '%.60s' twice", name);
-    if (rc == DP_OK && table->columns == DP_TABLES_COLUMNS)
-        rc = dp_fail(err, DP_E_USAGE, "a table has more than %d columns", DP_TABLES_COLUMNS);
-    if (rc != DP_OK)
-        return rc;
-    table->cells[table->columns] = cells->column[column].cells;
-    table->column[table->columns++] = dp_format("%s", name);
+    for (size_t k = 0; k < *count; k++)
+        if (strcmp(list[k], name) == 0)
+            return dp_fail(err, DP_E_USAGE, "a table has %s '%.60s' twice", what, name);
+    if (*count == DP_TABLES_COLUMNS)
+        return dp_fail(err, DP_E_USAGE, "a table has more than %d %s", DP_TABLES_COLUMNS, whats);
+    list[(*count)++] = dp_format("%s", name);
     return DP_OK;
 }
 
-static int add_sum(struct dp_table *table, const struct dp_cells *cells, size_t column, struct dp_err *err)
+/* The number of the column; no `cells`: each name is the name of a column. */
+static int find(const struct dp_cells *cells, const char *name, size_t *column, struct dp_err *err)
+{
+    const long at = *name == '\0' ? -1 : cells != NULL ? dp_cells_find(cells, name) : 0;
+    *column = (size_t)at;
+    return at >= 0 ? DP_OK : dp_fail(err, DP_E_USAGE, "there is no column '%.60s'", name);
+}
+
+static int add_column(struct dp_table *table, const struct dp_cells *cells, const char *name, struct dp_err *err)
+{
+    size_t column;
+    int rc = find(cells, name, &column, err);
+    if (rc == DP_OK && cells != NULL)
+        rc = dp_cells_check(cells, column, err);
+    rc = rc ?: add_name(table->column, &table->columns, name, "column", "columns", err);
+    if (rc == DP_OK)
+        table->cells[table->columns - 1] = cells != NULL ? cells->column[column].cells : 1;
+    return rc;
+}
+
+static int add_sum(struct dp_table *table, const struct dp_cells *cells, const char *name, struct dp_err *err)
 {
     double low, high;
-    const char *name = cells->column[column].name;
-    if (!dp_cells_bounds(cells, column, &low, &high))
-        return dp_fail(err, DP_E_USAGE, "column '%.60s' is not a number with bounds, so its sum is not bounded", name);
-    if (table->sums == DP_TABLES_COLUMNS)
-        return dp_fail(err, DP_E_USAGE, "a table has more than %d sums", DP_TABLES_COLUMNS);
-    table->may_be_missing[table->sums] = cells->column[column].of->indicator;
-    table->sum[table->sums++] = dp_format("%s", name);
-    return DP_OK;
+    size_t column;
+    int rc = find(cells, name, &column, err);
+    if (rc == DP_OK && cells != NULL && !dp_cells_bounds(cells, column, &low, &high))
+        rc = dp_fail(err, DP_E_USAGE, "column '%.60s' is not a number with bounds, so its sum is not bounded", name);
+    rc = rc ?: add_name(table->sum, &table->sums, name, "the sum of", "sums", err);
+    if (rc == DP_OK)
+        table->may_be_missing[table->sums - 1] = cells != NULL && cells->column[column].of->indicator;
+    return rc;
 }
 
 int dp_tables_add(struct dp_tables *t, const struct dp_cells *cells, const size_t *column, size_t count, struct dp_err *err)
@@ -76,22 +92,20 @@ int dp_tables_add(struct dp_tables *t, const struct dp_cells *cells, const size_
     struct dp_table table = {0};
     int rc = DP_OK;
     for (size_t k = 0; rc == DP_OK && k < count; k++)
-        rc = add_column(&table, cells, column[k], err);
+        rc = add_column(&table, cells, cells->column[column[k]].name, err);
     int appended = append(t, &table, err); /* the list owns its texts */
     return rc ?: appended;
 }
 
 /* Calls add for each name of a text that commas divide. */
 static int each_name(const char *text, size_t length, const struct dp_cells *cells, struct dp_table *table,
-                     int (*add)(struct dp_table *, const struct dp_cells *, size_t, struct dp_err *), struct dp_err *err)
+                     int (*add)(struct dp_table *, const struct dp_cells *, const char *, struct dp_err *), struct dp_err *err)
 {
     int rc = DP_OK;
     for (const char *end = text + length; rc == DP_OK && text <= end;) {
         const char *comma = memchr(text, ',', (size_t)(end - text));
         char *name = dp_format("%.*s", (int)((comma != NULL ? comma : end) - text), text);
-        long column = dp_cells_find(cells, name);
-        rc =
-            column >= 0 ? add(table, cells, (size_t)column, err) : dp_fail(err, DP_E_USAGE, "there is no column '%.60s'", name);
+        rc = add(table, cells, name, err);
         free(name);
         text = comma != NULL ? comma + 1 : end + 1;
     }
@@ -111,7 +125,7 @@ static int all_pairs(struct dp_tables *t, const struct dp_cells *cells, struct d
 
 int dp_tables_parse(struct dp_tables *t, const char *text, const char *sums, const struct dp_cells *cells, struct dp_err *err)
 {
-    if (strcmp(text, DP_TABLES_PAIRS) == 0 && sums == NULL)
+    if (strcmp(text, DP_TABLES_PAIRS) == 0 && sums == NULL && cells != NULL)
         return all_pairs(t, cells, err);
     int rc = DP_OK;
     for (const char *at = text; rc == DP_OK && at != NULL; at = strchr(at, ';'), at += at != NULL) {
@@ -223,11 +237,9 @@ int dp_tables_check(const struct dp_tables *t, const struct dp_cells *cells, str
         int rc = DP_OK;
         for (size_t k = 0; rc == DP_OK && k < table->columns + table->sums; k++) {
             const char *name = k < table->columns ? table->column[k] : table->sum[k - table->columns];
-            long column = dp_cells_find(cells, name);
-            rc = column < 0
+            rc = dp_cells_find(cells, name) < 0
                      ? dp_fail(err, DP_E_RUN, "the list of tables has a column '%.60s', which is not in the schema", name)
-                 : k < table->columns ? add_column(&same, cells, (size_t)column, err)
-                                      : add_sum(&same, cells, (size_t)column, err);
+                     : (k < table->columns ? add_column : add_sum)(&same, cells, name, err);
         }
         if (rc == DP_OK && (memcmp(same.cells, table->cells, sizeof same.cells) != 0 ||
                             memcmp(same.may_be_missing, table->may_be_missing, sizeof same.may_be_missing) != 0))

@@ -44,8 +44,8 @@ struct dp_tables {
 
 /* Reads a list as a user writes it: columns of a table are divided by commas, tables by semicolons ("ward,sex;age"); or "pairs",
  * all pairs of columns that have cells, in the order of the schema. sums: the sums of each table, divided by commas, or NULL.
- * Free the list after a failure, too. DP_E_USAGE: there is no such column, it has no cells, a table has it twice, or a sum is
- * not of a number with bounds. */
+ * Free the list after a failure, too. DP_E_USAGE: there is no such column, it has no cells, a table has a column or a sum twice,
+ * or a sum is not of a number with bounds. cells may be NULL: refuse only the lists that each schema would refuse. */
 int dp_tables_parse(struct dp_tables *tables, const char *text, const char *sums, const struct dp_cells *cells,
                     struct dp_err *err);
 

@@ -69,6 +69,29 @@ prepare() {
     dpline tables texts.dp --by ward -q -o out.csv
 }
 
+@test "a list that no schema can mend is refused before one is paid for" {
+    refused() { complains 2 "dp-table plan: $1" dpline tables u.csv "${@:2}" -o out.csv; }
+    rm u.json
+    refused "a table has column 'ward' twice" --by ward,ward
+    refused "a table has column 'sex' twice" --by 'ward;sex,ward,sex'
+    refused "a table has the sum of 'days' twice" --by ward --mean days,age,days
+    refused "there is no column ''" --by ward,
+    refused "there is no column ''" --by 'ward;;sex'
+    refused "there is no column ''" --by ward --mean days,
+    complains 2 "dp-table plan: a table has more than 8 columns" dp-table plan --tables a,b,c,d,e,f,g,h,i
+    complains 2 "dp-table plan: a table has more than 8 sums" dp-table plan --tables a --sums a,b,c,d,e,f,g,h,i
+    complains 2 "dp-table plan: more than 10000 tables, or 67108864 numbers in them: leave out columns" dp-table plan --tables "$(printf 'a;%.0s' {1..10000})a"
+    run -0 dp-table plan --tables 'a,b;a' --sums c
+    assert_output ''
+    # a blank within a name is of the name, and blanks around names are not
+    sed '1s/days/length of stay/' u.csv > blanks.csv
+    complains 2 "dpline tables: --mean: there is no column 'length ofstay' in blanks.csv" dpline tables blanks.csv --by sex --mean 'length ofstay' -o out.csv
+    [ ! -e u.json.ledger ]
+    [ ! -e blanks.json.ledger ]
+    dpline tables u.csv --by ' ward , sex; age' --mean ' days' --label sex -q -o out.csv
+    assert_equal "$(head -n 1 out.csv)" ward,sex,age,count,count_low,count_high,mean_days,mean_days_low,mean_days_high
+}
+
 @test "an identifier is a question, for tables and for rows, and nothing is charged" {
     awk 'NR == 1 { print "patient_id," $0; next } { for (i = 0; i < 5; i++) print "P" NR "," $0 }' u.csv > visits.csv
     message="dp-import: column 'patient_id' looks like an identifier. If a person may have several rows, --person 'patient_id' protects all of them; --row-is-person if each row is another person; nothing was charged"

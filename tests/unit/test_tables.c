@@ -85,6 +85,7 @@ TEST(lists_that_are_refused)
         "its schema, gives it cells");
     refused("ward;", NULL, "there is no column ''");
     refused("ward,sex,ward", NULL, "a table has column 'ward' twice");
+    refused("ward", "days,age,days", "a table has the sum of 'days' twice");
     refused("ward", "sex", "column 'sex' is not a number with bounds, so its sum is not bounded");
     assert_int_equal(dp_cells_open(&(struct dp_cells){0}, NULL, "x.dp", &err), DP_E_RUN);
 }

@@ -71,14 +71,28 @@ charged() {
 plain() { case $data in *.gz) gzip -dc -- "$data" ;; *.xz) xz -dc -- "$data" ;; *.zst) zstd -dc -- "$data" ;; *) cat -- "$data" ;; esac 2> /dev/null || true; }
 # first_line: the line that names the columns, in ASCII; of another encoding, what is ASCII in it
 first_line() { plain | head -n 2 | tr -d '\0\r' | LC_ALL=C sed 's/^\(\xef\xbb\xbf\|\xff\xfe\|\xfe\xff\)//' | awk '!/^sep=/ && !n++'; }
+# header: the names in the first line, one a line; quotes hold delimiters together. Nothing if a quote goes on in the next line
+header() {
+    first_line | awk '{
+        for (i = 1; i <= length($0); i++) {
+            c = substr($0, i, 1)
+            if (c == "\"" && (quoted || name ~ /^ *$/)) {
+                if (!quoted) { quoted = 1; name = "" }
+                else if (substr($0, i + 1, 1) == "\"") { name = name c; i++ }
+                else quoted = 0
+            }
+            else if (!quoted && c ~ /[,;|\t]/) { text = text name "\n"; name = "" }
+            else name = name c
+        }
+        if (!quoted) print text name }' | sed 's/^ *//; s/ *$//'
+}
 # check_name OPTION NAME: before a schema is paid for, refuses a name that is not in the first line. It looks at no line of rows: they are
 # private. A title, a header of several lines and names of columns without a header are for dp-import to judge
 check_name() {
-    local line quotes
-    line=$(first_line)
-    quotes=${line//[!\"]/}
-    [[ -z $2 || $2 = *[!\ -~]* || $2 =~ ^column[0-9]+$ || $line != *[,\;\|$'\t']* ]] || ((${#quotes} % 2)) ||
-        tr ',;|\t' '[\n*]' <<< "$line" | tr -d '" ' | grep -xF -- "${2//[\" ]/}" > /dev/null || fail "$1: there is no column '$2' in $data"
+    local names
+    names=$(header)
+    [[ -z $2 || $2 = *[!\ -~]* || $2 =~ ^column[0-9]+$ || $names != *$'\n'* ]] || grep -xF -- "$2" <<< "$names" > /dev/null ||
+        fail "$1: there is no column '$2' in $data"
 }
 # A pipeline may check a table before its schema is paid for, or a schema of the user's before bins are, and change a proposed schema.
 check_size() { :; }

@@ -16,12 +16,6 @@ check_data "TABLE --epsilon 1 -o ROWS.csv"
 ((${rows:-1} <= 10000000)) || fail "--rows: must be at most 10000000, got '$rows'"
 [[ -z $target || ,$without, != *",$target,"* ]] || fail "--target: '$target' is left out by --without"
 
-# header: the names of its columns, one a line; nothing if a name has quotes
-header() {
-    local line
-    line=$(first_line)
-    [[ $line = *'"'* ]] || tr ',;|\t' '[\n*]' <<< "$line"
-}
 # check_size: refuses a table without the target, or of too few rows, if its rows and columns can be counted
 check_size() {
     local columns rows skip

@@ -217,6 +217,16 @@ share() { awk -F, "NR > 1 { n++; if ($2) k++ } END { printf \"%.4f\", k / n }" "
     [ ! -e many.json.ledger ]
 }
 
+@test "names with commas, quotes and blanks" {
+    sed '1s/.*/"ward, of ""stay""",age of x, sex ,"died"/' t.csv > quotes.csv
+    complains 2 "dpline rows: --target: there is no column 'ward' in quotes.csv" dpline rows quotes.csv --target ward -o rows.csv
+    complains 2 "dpline rows: --target: there is no column 'ageof x' in quotes.csv" dpline rows quotes.csv --target 'ageof x' -o rows.csv
+    [ ! -e quotes.json.ledger ]
+    dpline rows quotes.csv --target 'ward, of "stay"' --row-is-person --no-registry -q -o rows.csv
+    assert_equal "$(head -n 1 rows.csv)" '"ward, of ""stay""",age of x,sex,died'
+    dp-import csv -s quotes.json -q -o again.dp rows.csv
+}
+
 @test "what was paid for is kept if the rows cannot be written" {
     cp t.csv disk.csv
     run -1 bash -c "ulimit -f 2000; dpline rows disk.csv --schema t.json --target died --row-is-person --no-registry --rows 300000 -o full.csv"

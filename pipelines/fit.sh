@@ -52,17 +52,13 @@ said=$classes
 
 # place_model STEM: where the model goes. That it can is known before anything is paid for
 place_model() {
-    local read
     elsewhere=''
     if [ -z "$model" ]; then
         [[ $data != */*[!/]* ]] || elsewhere=' in the current directory'
         model=${1##*/}.model
         [ ! -e "$model" ] || [ -n "$print" ] || fail "$model is there already (-o $(quote "$model") replaces it; each run costs budget)"
     fi
-    [ -n "$print" ] || may_write -o "$model"
-    for read in "$data" "$own_schema" "${tests:-}"; do
-        [ ! "$model" -ef "$read" ] || fail "-o: $model is read by this command, and would be replaced"
-    done
+    [ -n "$print" ] || may_write -o "$model" "$data" "$own_schema" "${tests:-}"
 }
 # check_table STEM: what would be in the way of its result
 check_table() {

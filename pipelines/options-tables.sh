@@ -13,6 +13,13 @@ options_of_counts() {
     options_of_run
 }
 
+# check_file OPTION FILE [READ…]: a file that is written replaces no file that is read here, and no table that a data set was made of
+check_file() {
+    local stem
+    stem=$(stem_of "${data%.dp}")
+    may_write "$1" "$2" "$data" "$schema" "$stem.json" "$stem.dp" "${@:3}"
+    [[ $data != *.dp?(/) || ! $2 -ef $stem.csv ]] || fail "$1: $2 may be the table that $data was made of, and would be replaced"
+}
 # check_data EXAMPLE: the data are there, and the CSV file that -o names can be written
 check_data() {
     [ -n "$data" ] || fail "the table is missing: $name $1 (try --help)"
@@ -20,8 +27,7 @@ check_data() {
     [ -n "$allow_weak$seed" ] || [ "$(calculate 'epsilon > 10')" = 0 ] ||
         fail "--epsilon: above 10 little is hidden; see dp-privacy(7) on choosing it (--allow-weak if that is meant)"
     csv=$model
-    [ -z "$csv" ] || [ -n "$print" ] || may_write -o "$csv"
-    [ ! "$data" -ef "$csv" ] || fail "-o: $csv is read by this command, and would be replaced"
+    [ -z "$csv" ] || [ -n "$print" ] || check_file -o "$csv"
 }
 
 # import LABEL PART KNOTS [OPTION…]: if the data are a table, they become a data set. LABEL: of a proposed schema, or ''. PART: epsilon

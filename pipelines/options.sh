@@ -283,11 +283,15 @@ in_text() {
     printf %s "$word"
 }
 
-# may_write OPTION FILE: refuses a file that cannot get its name, before there is one
+# may_write OPTION FILE [READ…]: refuses, before there is one, a file that cannot get its name, or would replace a file that is read here
 may_write() {
-    local directory
+    local directory read
     directory=$(dirname -- "$2")
     [[ -c $2 || -p $2 || (-d $directory && -w $directory && -x $directory && ! -d $2) ]] || fail "$1: $(quote "$2") cannot be written"
+    for read in "${@:3}"; do
+        [ -z "$read" ] || [[ ! $2 -ef $read && $(realpath -m -- "$2") != "$(realpath -m -- "$read")" ]] ||
+            fail "$1: $2 is read by this command, and would be replaced"
+    done
 }
 
 check_trial() {

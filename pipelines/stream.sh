@@ -32,10 +32,7 @@ parse "$@"
 [ -e "$schema" ] || fail "--schema: $schema is not there"
 [ -z "$table" ] || [ -e "$table" ] || fail "$table is not there"
 [ -n "$table" ] || [ ! -t 0 ] || [ -n "$print" ] || fail "standard input is a terminal, and rows are expected (dpline stream … < TABLE)"
-may_write -o "$model"
-for read in "$table" "$schema"; do
-    [ ! "$model" -ef "$read" ] || fail "-o: $model is read by this command, and would be replaced"
-done
+may_write -o "$model" "$table" "$schema"
 table=${table:--} kept=${kept:-$model.kept} population=${population:-$(basename "$schema" .json)}
 [ -n "$ledger$no_ledger$seed" ] || ledger=$model.ledger
 if [ -n "$resume" ]; then

@@ -15,7 +15,7 @@ help[model]="write the CSV table there (default: to standard output)"
 parse "$@"
 check_data "TABLE --by ward,sex --epsilon 1"
 [ -n "$by" ] || fail "--by is required: the columns whose groups are counted"
-[ -z "$svg" ] || may_write --svg "$svg"
+[ -z "$svg" ] || check_file --svg "$svg" "$csv" "${csv:+$csv.model}"
 # trim LIST: without the blanks around names
 trim() { sed -E 's/ *([,;]) */\1/g; s/^ +| +$//g' <<< "$1"; }
 by=$(trim "$by") mean=$(trim "$mean")

@@ -71,7 +71,7 @@ prepare() {
 
 @test "a list that no schema can mend is refused before one is paid for" {
     refused() { complains 2 "dp-table plan: $1" dpline tables u.csv "${@:2}" -o out.csv; }
-    rm u.json
+    mv u.json kept.json
     refused "a table has column 'ward' twice" --by ward,ward
     refused "a table has column 'sex' twice" --by 'ward;sex,ward,sex'
     refused "a table has the sum of 'days' twice" --by ward --mean days,age,days
@@ -88,8 +88,27 @@ prepare() {
     complains 2 "dpline tables: --mean: there is no column 'length ofstay' in blanks.csv" dpline tables blanks.csv --by sex --mean 'length ofstay' -o out.csv
     [ ! -e u.json.ledger ]
     [ ! -e blanks.json.ledger ]
-    dpline tables u.csv --by ' ward , sex; age' --mean ' days' --label sex -q -o out.csv
+    dpline tables u.csv --schema kept.json --by ' ward , sex; age' --mean ' days' -q -o out.csv
     assert_equal "$(head -n 1 out.csv)" ward,sex,age,count,count_low,count_high,mean_days,mean_days_low,mean_days_high
+}
+
+@test "no file of the user's is replaced" {
+    refused() { complains 2 "dpline $1: $2: $3 is read by this command, and would be replaced" dpline "$1" u.csv --by ward "${@:4}"; }
+    mv u.json schema.json
+    refused tables -o u.csv -o u.csv
+    refused tables -o ./u.json -o ./u.json
+    refused tables -o u.dp -o u.dp
+    refused tables -o schema.json --schema schema.json -o schema.json
+    refused tables --svg u.csv --svg u.csv -o out.csv
+    refused tables --svg out.csv --svg out.csv -o out.csv
+    refused tables --svg out.csv.model --svg out.csv.model -o out.csv
+    complains 2 "dpline rows: -o: u.json is read by this command, and would be replaced" dpline rows u.csv -o u.json
+    assert_equal "$(ls -- u.*)" u.csv
+    dp-import csv -s schema.json -q --basis bins -o u.dp u.csv
+    for word in rows tables; do
+        complains 2 "dpline $word: -o: u.csv may be the table that u.dp was made of, and would be replaced" dpline $word u.dp -o u.csv
+    done
+    assert_equal "$(head -n 1 u.csv)" ward,sex,days,age
 }
 
 @test "an identifier is a question, for tables and for rows, and nothing is charged" {

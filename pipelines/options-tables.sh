@@ -27,7 +27,8 @@ check_data() {
     [ -n "$allow_weak$seed" ] || [ "$(calculate 'epsilon > 10')" = 0 ] ||
         fail "--epsilon: above 10 little is hidden; see dp-privacy(7) on choosing it (--allow-weak if that is meant)"
     csv=$model
-    [ -z "$csv" ] || [ -n "$print" ] || check_file -o "$csv"
+    [ -z "$csv" ] || [ -n "$print" ] || { check_file -o "$csv" && may_write -o "$csv.model" && may_write -o "$csv.synthetic"; }
+    [[ ! -c $csv && ! -p $csv ]] || fail "-o: $csv is no file, and $csv.model goes next to it"
 }
 
 # import LABEL PART KNOTS [OPTION…]: if the data are a table, they become a data set. LABEL: of a proposed schema, or ''. PART: epsilon
@@ -119,6 +120,14 @@ run_laps() {
     say "spent epsilon $(calculate "$(dp-info --get epsilon "$laps_model")"), delta $(dp-info --get delta "$laps_model")${seed:+ (seeded: not private)}; $(whose)"
 }
 
+# keep_model: the model next to the CSV file; what was paid for is kept, whatever fails then
+keep_model() {
+    cp "$laps_model" "$csv.model" || {
+        trap - EXIT
+        echo "$name: what was paid for is in $laps_model" >&2
+        exit 1
+    }
+}
 # gate: dp-account with the options of the ledger
 gate() {
     words_of ledger no-ledger registry no-registry partial allow-weak

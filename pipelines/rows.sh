@@ -50,14 +50,14 @@ dp-noise --on pairs --multiplier $pairs |
 dp-noise --on cells --multiplier $cells |
 $(gate) |
 dp-rows${target:+ --target $(in_text "$target")}"
-cp "$laps_model" "$csv.model" # what was paid for, whatever comes after
+keep_model
 words_of rows
 dp-rows draw "${words[@]}" --errors "$directory/errors" "$laps_model" > "$directory/csv" || exit
-cat "$directory/csv" > "$csv"
 cat > "$csv.synthetic" << END
 synthetic rows: dpline rows drew them from tables with noise, and they belong to nobody; ${csv##*/}.model says what was paid
 $(b2sum -l 256 < "$directory/csv" | cut -d ' ' -f 1)
 $(cat "$directory/errors")
 END
+cat "$directory/csv" > "$csv" # after its mark, so that rows of people are not made of a part of them
 say "$csv has synthetic rows, which are nobody's: measures on them are not measures on people; $csv.model has their tables, and $csv.synthetic \
 is their mark: keep it next to them"

@@ -40,7 +40,7 @@ dp-table"
 if [ -z "$csv" ]; then
     dp-table print "$laps_model"
 else
-    cp "$laps_model" "$csv.model" # what was paid for, whatever comes after
+    keep_model
     dp-table print "$laps_model" > "$directory/csv"
     cat "$directory/csv" > "$csv"
     say "the tables are in $csv, and what certificates need in $csv.model"

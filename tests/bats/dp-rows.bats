@@ -233,6 +233,22 @@ share() { awk -F, "NR > 1 { n++; if ($2) k++ } END { printf \"%.4f\", k / n }" "
     assert_line --partial "File too large"
     dp-rows draw full.csv.model --rows 10 > few.csv
     assert_equal "$(wc -l < few.csv)" 11
+    # the mark is there before the rows, so a part of them is not taken for rows of people
+    ln -s nowhere/rows.csv part.csv
+    run -1 dpline rows disk.dp --target died --no-registry -q -o part.csv
+    [ -s part.csv.synthetic ]
+    # a full disk
+    ln -s /dev/full lost.csv.model
+    for run in 'rows disk.dp --target died' 'tables disk.dp --by ward'; do
+        run -1 dpline $run --no-registry -q -o lost.csv
+        assert_line --partial 'No space left on device'
+        assert_line --regexp "^dpline ${run%% *}: what was paid for is in /.*/model$"
+        dp-info "$(sed -n 's/.*paid for is in //p' <<< "$output")"
+        [ ! -e lost.csv ]
+    done
+    mkdir dir.csv.model
+    complains 2 "dpline rows: -o: dir.csv.model cannot be written" dpline rows disk.dp -o dir.csv
+    complains 2 "dpline tables: -o: /dev/null is no file, and /dev/null.model goes next to it" dpline tables disk.dp --by ward -o /dev/null
 }
 
 @test "without a target the last column that is not left out is the label" {

@@ -31,6 +31,11 @@ check_data() {
     [[ ! -c $csv && ! -p $csv ]] || fail "-o: $csv is no file, and $csv.model goes next to it"
 }
 
+# unused WHY OPTION…: refuses options that would change nothing
+unused() {
+    local option
+    for option in "${@:2}"; do [ -z "${!option-}" ] || fail "--$option $1"; done
+}
 # import LABEL PART KNOTS [OPTION…]: if the data are a table, they become a data set. LABEL: of a proposed schema, or ''. PART: epsilon
 # for the schema. KNOTS: epsilon for the bins of numbers, or '' for even bins. The options are of the proposal. A run of Gaussian noise
 # is one composition with both
@@ -39,10 +44,12 @@ import() {
     [[ $data = *.dp || $data = *.dp/ ]] || format=$(dp-info --get format "$data" 2> /dev/null) || true
     stem=$(stem_of "${data%.dp}")
     if [ -z "$format" ]; then
+        unused "is for a table, and $data is a data set" schema population label person without
         place_ledger "${data%.dp*}"
         return
     fi
     own=${schema:-$stem.json}
+    [ ! -s "$own" ] || unused "is for a proposed schema, and $own says what the columns are" label without
     [ ! -e "$stem.dp" ] || fail "$stem.dp is there already ($name $(quote "$stem.dp") counts its rows)"
     [ -z "$schema" ] || [ -e "$schema" ] || fail "--schema: $schema is not there"
     if [ -s "$own" ]; then check_schema "$own"; elif [[ $format = [ct]sv ]]; then check_size || exit; fi

@@ -92,6 +92,20 @@ prepare() {
     assert_equal "$(head -n 1 out.csv)" ward,sex,age,count,count_low,count_high,mean_days,mean_days_low,mean_days_high
 }
 
+@test "options that would change nothing are refused" {
+    dp-import csv -s u.json -q --basis bins -o other.dp u.csv
+    for option in '--without sex' '--schema u.json' '--population us'; do
+        complains 2 "dpline rows: ${option% *} is for a table, and other.dp is a data set" dpline rows other.dp $option -o rows.csv
+    done
+    for option in '--label sex' '--schema u.json' '--population us' '--person sex'; do
+        complains 2 "dpline tables: ${option% *} is for a table, and other.dp is a data set" dpline tables other.dp --by sex $option
+    done
+    complains 2 "dpline rows: --without is for a proposed schema, and u.json says what the columns are" dpline rows u.csv --without sex -o rows.csv
+    complains 2 "dpline tables: --label is for a proposed schema, and u.json says what the columns are" dpline tables u.csv --by sex --label sex
+    [ ! -e rows.csv ]
+    [ ! -e u.dp ]
+}
+
 @test "no file of the user's is replaced" {
     refused() { complains 2 "dpline $1: $2: $3 is read by this command, and would be replaced" dpline "$1" u.csv --by ward "${@:4}"; }
     mv u.json schema.json

@@ -45,6 +45,20 @@ static json_t *description(bool real)
                             "name", "y", "classes", "no", "yes", "private_preprocessing");
 }
 
+static void finish(struct dp_writer *w, json_t *about)
+{
+    assert_int_equal(dp_writer_finish(w, about, NULL), 0);
+    assert_int_equal(dp_writer_commit(w, NULL), 0);
+    json_decref(about);
+}
+
+static struct dp_dataset *opened(const char *path)
+{
+    struct dp_dataset *d;
+    assert_int_equal(dp_dataset_open(&d, path, NULL), 0);
+    return d;
+}
+
 static const double ROWS[4][3] = {{3, 0, 4}, {0, 0, 0}, {0, -1e-200, 0}, {1e300, 1e300, 0}};
 
 static void write_small(const char *path, struct dp_writer_options options, bool real)
@@ -55,16 +69,12 @@ static void write_small(const char *path, struct dp_writer_options options, bool
     for (size_t i = 0; i < 4; i++)
         assert_int_equal(dp_writer_row(w, ROWS[i], (double)(i % 2), NULL), 0);
     assert_int_equal(dp_writer_rows(w), 4);
-    json_t *d = description(real);
-    assert_int_equal(dp_writer_finish(w, d, NULL), 0);
-    assert_int_equal(dp_writer_commit(w, NULL), 0);
-    json_decref(d);
+    finish(w, description(real));
 }
 
 static void check_small(const char *path, bool sparse)
 {
-    struct dp_dataset *d;
-    assert_int_equal(dp_dataset_open(&d, path, NULL), 0);
+    struct dp_dataset *d = opened(path);
     assert_int_equal(dp_dataset_verify(d, path, NULL), 0);
     assert_int_equal(d->rows, 4);
     assert_int_equal(d->cols, 3);
@@ -97,9 +107,8 @@ TEST_IN(written_is_read_back, enter, leave)
 
 TEST_IN(real_labels_keep_their_units, enter, leave)
 {
-    struct dp_dataset *d;
     write_small("real.dp", (struct dp_writer_options){0}, true);
-    assert_int_equal(dp_dataset_open(&d, "real.dp", NULL), 0);
+    struct dp_dataset *d = opened("real.dp");
     assert_int_equal(d->label_kind, DP_LABEL_REAL);
     assert_int_equal(d->classes, 0);
     assert_true(d->label_scale == 2 && d->label_offset == -1);
@@ -109,8 +118,7 @@ TEST_IN(real_labels_keep_their_units, enter, leave)
 
 static void digest_of(const char *path, char digest[33])
 {
-    struct dp_dataset *d;
-    assert_int_equal(dp_dataset_open(&d, path, NULL), 0);
+    struct dp_dataset *d = opened(path);
     memcpy(digest, d->digest, 33);
     dp_dataset_close(d);
 }
@@ -134,8 +142,7 @@ TEST_IN(digests_are_salted_unless_public, enter, leave)
 /* Squares of floats have 48 bits and the values here are not tiny: their sum is exact in 113 bits. */
 static void check_within(const char *path, size_t count, size_t rows)
 {
-    struct dp_dataset *d;
-    assert_int_equal(dp_dataset_open(&d, path, NULL), 0);
+    struct dp_dataset *d = opened(path);
     assert_int_equal(d->rows, rows);
     for (size_t i = 0; i < d->rows; i++) {
         struct dp_row row = dp_dataset_row(d, i);
@@ -171,10 +178,7 @@ TEST_IN(rows_never_leave_the_unit_ball, enter, leave)
                     x[j] *= norm == DP_NORM_CAP ? size / sqrt(sum) : size;
                 assert_int_equal(dp_writer_row(w, x, 0, NULL), 0);
             }
-            json_t *d = json_pack("{s:{s:s}}", "label", "kind", "real");
-            assert_int_equal(dp_writer_finish(w, d, NULL), 0);
-            assert_int_equal(dp_writer_commit(w, NULL), 0);
-            json_decref(d);
+            finish(w, json_pack("{s:{s:s}}", "label", "kind", "real"));
             check_within("ball.dp", cols[c], 60);
             free(x);
         }
@@ -185,15 +189,11 @@ TEST_IN(cap_leaves_short_rows_and_none_refuses_long_ones, enter, leave)
 {
     struct dp_writer_options options = {.cols = 2, .norm = DP_NORM_CAP};
     struct dp_writer *w;
-    struct dp_dataset *d;
     assert_int_equal(dp_writer_open(&w, "cap.dp", &options, &err), 0);
     assert_int_equal(dp_writer_row(w, (double[]){0.25, 0.5}, 0, &err), 0);
     assert_int_equal(dp_writer_row(w, (double[]){30, 40}, 0, &err), 0);
-    json_t *o = json_pack("{s:{s:s}}", "label", "kind", "real");
-    assert_int_equal(dp_writer_finish(w, o, &err), 0);
-    assert_int_equal(dp_writer_commit(w, &err), 0);
-    json_decref(o);
-    assert_int_equal(dp_dataset_open(&d, "cap.dp", &err), 0);
+    finish(w, json_pack("{s:{s:s}}", "label", "kind", "real"));
+    struct dp_dataset *d = opened("cap.dp");
     assert_true(dp_dataset_row(d, 0).values[0] == 0.25f && dp_dataset_row(d, 0).values[1] == 0.5f);
     assert_near(dp_dataset_row(d, 1).values[1], 0.8, 1e-6);
     dp_dataset_close(d);
@@ -268,15 +268,11 @@ TEST_IN(null_rows_have_no_label_in_any_storage, enter, leave)
             const double labels[5] = {1, NAN, 0, NAN, last ? 1 : NAN};
             err = (struct dp_err){0};
             struct dp_writer *w;
-            struct dp_dataset *d;
             open_rows(&w, storages[k], true);
             for (size_t i = 0; i < 5; i++)
                 assert_int_equal(dp_writer_row(w, isnan(labels[i]) ? (double[]){0, 0, 0} : ROWS[0], labels[i], &err), 0);
-            json_t *j = description(false);
-            assert_int_equal(dp_writer_finish(w, j, &err), 0);
-            assert_int_equal(dp_writer_commit(w, &err), 0);
-            json_decref(j);
-            assert_int_equal(dp_dataset_open(&d, "nulls.dp", &err), 0);
+            finish(w, description(false));
+            struct dp_dataset *d = opened("nulls.dp");
             assert_int_equal(dp_dataset_verify(d, "nulls.dp", &err), 0);
             assert_int_equal(d->nulls, last ? 2 : 3);
             double y[5], values[10] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
@@ -303,14 +299,10 @@ TEST_IN(null_rows_have_no_label_in_any_storage, enter, leave)
 TEST_IN(data_without_null_rows_says_that_there_could_be, enter, leave)
 {
     struct dp_writer *w;
-    struct dp_dataset *d;
     open_rows(&w, DP_STORAGE_DENSE, true);
     assert_int_equal(dp_writer_row(w, ROWS[0], 1, &err), 0);
-    json_t *j = description(false);
-    assert_int_equal(dp_writer_finish(w, j, &err), 0);
-    assert_int_equal(dp_writer_commit(w, &err), 0);
-    json_decref(j);
-    assert_int_equal(dp_dataset_open(&d, "nulls.dp", &err), 0);
+    finish(w, description(false));
+    struct dp_dataset *d = opened("nulls.dp");
     assert_int_equal(dp_dataset_verify(d, "nulls.dp", &err), 0);
     assert_int_equal(d->nulls, 0);
     assert_non_null(d->null);
@@ -494,11 +486,10 @@ TEST_IN(divided_rows_stay_in_the_unit_ball, enter, leave)
                                    .plan.bias = trial % 2,
                                    .split = NAN,
                                    .writer = {.force = true, .storage = trial % 3 == 0 ? DP_STORAGE_CSR : DP_STORAGE_DENSE}};
-        struct dp_dataset *d;
         assert_int_equal(dp_schema_load(&import.plan.schema, "s.json", &err), 0);
         assert_int_equal(dp_import_run(&import, &err), 0);
         assert_int_equal(import.plan.norm, DP_NORM_BOUNDS);
-        assert_int_equal(dp_dataset_open(&d, "t.dp", &err), 0);
+        struct dp_dataset *d = opened("t.dp");
         assert_int_equal(dp_dataset_verify(d, "t.dp", &err), 0);
         long double most = 0;
         for (size_t i = 0; i < CORNERS; i++) {
@@ -772,7 +763,7 @@ TEST_IN(files_that_change_while_mapped, enter, leave)
     for (int sparse = 0; sparse < 2; sparse++) {
         write_small("edit.dp", (struct dp_writer_options){.storage = sparse ? DP_STORAGE_CSR : DP_STORAGE_DENSE, .force = true},
                     false);
-        assert_int_equal(dp_dataset_open(&d, "edit.dp", &err), 0);
+        d = opened("edit.dp");
         assert_int_equal(dp_mapped_check(true, &err), 0);
         size_t length = get_file("edit.dp/y.npy", bytes, sizeof bytes);
         put_file("edit.dp/y.npy", bytes, length);
@@ -781,7 +772,7 @@ TEST_IN(files_that_change_while_mapped, enter, leave)
         dp_dataset_close(d);
         assert_int_equal(dp_mapped_check(true, &err), 0);
     }
-    assert_int_equal(dp_dataset_open(&d, "edit.dp", &err), 0);
+    d = opened("edit.dp");
     assert_int_equal(truncate("edit.dp/X_indptr.npy", 0), 0);
     for (size_t i = 0; i < 4; i++)
         assert_int_equal(dp_dataset_row(d, i).count, 0);

@@ -370,58 +370,41 @@ TEST_IN(altered_files_are_refused, enter, leave)
     }
     check_small("bad.dp", true);
 
-#define HEAD "{\"format\":1,\"rows\":4,\"cols\":3,\"digest\":\"00000000000000000000000000000000\","
+#define DIGEST "'rows':4,'cols':3,'digest':'00000000000000000000000000000000',"
+#define HEAD "{'format':1," DIGEST
     const char *const jsons[][2] = {
-        {"{", "bad.dp/dataset.json: line 1: "},
-        {"{}", "bad.dp/dataset.json: \"format\" is missing or wrong"},
-        {"{\"format\":\"1\"}", "bad.dp/dataset.json: \"format\" is missing or wrong"},
-        {"{\"format\":5}", "bad.dp/dataset.json is of format 5; 4 is the newest that this version knows"},
-        {"{\"format\":1,\"rows\":4,\"cols\":3,\"storage\":\"csr\",\"persons\":4,\"rows_per_person\":1,"
-         "\"digest\":\"00000000000000000000000000000000\"}",
-         "bad.dp/dataset.json: rows belong to persons from format 2 on"},
-        {"{\"format\":2,\"rows\":4,\"cols\":3,\"storage\":\"csr\",\"nulls\":true,"
-         "\"digest\":\"00000000000000000000000000000000\"}",
-         "bad.dp/dataset.json: \"nulls\" is not true or false, from format 3 on"},
-        {"{\"format\":2,\"rows\":4,\"cols\":3,\"storage\":\"csr\",\"persons\":5,\"rows_per_person\":1,"
-         "\"digest\":\"00000000000000000000000000000000\"}",
-         "bad.dp/dataset.json: persons or rows_per_person is missing or wrong"},
-        {"{\"format\":2,\"rows\":4,\"cols\":3,\"storage\":\"csr\",\"persons\":2,"
-         "\"digest\":\"00000000000000000000000000000000\"}",
-         "bad.dp/dataset.json: persons or rows_per_person is missing or wrong"},
-        {"{\"format\":1}", "bad.dp/dataset.json: rows, cols or digest is missing or wrong"},
-        {"{\"format\":1,\"rows\":5,\"cols\":3,\"storage\":\"csr\",\"label\":{\"kind\":\"real\"},"
-         "\"digest\":\"00000000000000000000000000000000\"}",
+        {"{", "line 1: "},
+        {"{}", "\"format\" is missing or wrong"},
+        {"{'format':'1'}", "\"format\" is missing or wrong"},
+        {"{'format':5}", "bad.dp/dataset.json is of format 5; 4 is the newest that this version knows"},
+        {HEAD "'storage':'csr','persons':4,'rows_per_person':1}", "rows belong to persons from format 2 on"},
+        {"{'format':2," DIGEST "'storage':'csr','nulls':true}", "\"nulls\" is not true or false, from format 3 on"},
+        {"{'format':2," DIGEST "'storage':'csr','persons':5,'rows_per_person':1}",
+         "persons or rows_per_person is missing or wrong"},
+        {"{'format':2," DIGEST "'storage':'csr','persons':2}", "persons or rows_per_person is missing or wrong"},
+        {"{'format':1}", "rows, cols or digest is missing or wrong"},
+        {"{'format':1,'rows':5,'cols':3,'storage':'csr','label':{'kind':'real'},'digest':'00000000000000000000000000000000'}",
          "bad.dp: its arrays do not have the shape that dataset.json states"},
-        {"{\"format\":1,\"rows\":4,\"cols\":3,\"storage\":\"csr\",\"label\":{\"kind\":\"real\"},\"names\":["
-         "\"a\"],"
-         "\"digest\":\"00000000000000000000000000000000\"}",
-         "bad.dp/dataset.json: names 1 columns, the data set has 3"},
-        {HEAD "\"storage\":\"csr\",\"label\":{\"kind\":\"klasses\"}}",
-         "bad.dp/dataset.json: \"kind\" is 'klasses', which is unknown"},
-        {HEAD "\"storage\":\"csr\"}", "bad.dp/dataset.json: \"kind\" is missing"},
-        {HEAD "\"storage\":\"sparse\"}", "bad.dp/dataset.json: \"storage\" is 'sparse', which is unknown"},
-        {HEAD "\"storage\":\"csr\",\"label\":{\"kind\":\"classes\",\"classes\":[]}}",
-         "bad.dp/dataset.json: \"classes\" lists none"},
-        {HEAD "\"storage\":\"csr\",\"label\":{\"kind\":\"classes\",\"classes\":[\"a\",1]}}",
-         "bad.dp/dataset.json: a name of the classes is not a text"},
-        {HEAD "\"storage\":\"csr\",\"label\":{\"kind\":\"real\"},\"row_norm\":\"long\"}",
-         "bad.dp/dataset.json: \"row_norm\" is 'long', which is unknown"},
-        {HEAD "\"storage\":\"csr\",\"label\":{\"kind\":\"real\"},\"held_out\":1}",
-         "bad.dp/dataset.json: \"population\" or \"split\" is not a text or \"held_out\" not true or false"},
-        {HEAD "\"storage\":\"csr\",\"private_preprocessing\":\"mode\"}",
-         "bad.dp/dataset.json: \"private_preprocessing\" is not a list"},
-        {HEAD "\"storage\":\"csr\",\"private_preprocessing\":[1]}",
-         "bad.dp/dataset.json: \"private_preprocessing\" holds something else than texts"},
-        {"{\"format\":1,\"rows\":4,\"cols\":3,\"storage\":\"csr\",\"label\":{\"kind\":\"real\"},\"salt\":"
-         "\"zz\","
-         "\"digest\":\"00000000000000000000000000000000\"}",
-         "bad.dp/dataset.json: \"salt\" is not 64 hexadecimal digits"},
-        {HEAD "\"storage\":\"csr\",\"label\":{\"kind\":\"real\"},\"digest_of\":\"all\"}",
-         "bad.dp/dataset.json: \"digest_of\" is 'all', which is unknown"},
+        {HEAD "'storage':'csr','label':{'kind':'real'},'names':['a']}", "names 1 columns, the data set has 3"},
+        {HEAD "'storage':'csr','label':{'kind':'klasses'}}", "\"kind\" is 'klasses', which is unknown"},
+        {HEAD "'storage':'csr'}", "\"kind\" is missing"},
+        {HEAD "'storage':'sparse'}", "\"storage\" is 'sparse', which is unknown"},
+        {HEAD "'storage':'csr','label':{'kind':'classes','classes':[]}}", "\"classes\" lists none"},
+        {HEAD "'storage':'csr','label':{'kind':'classes','classes':['a',1]}}", "a name of the classes is not a text"},
+        {HEAD "'storage':'csr','label':{'kind':'real'},'row_norm':'long'}", "\"row_norm\" is 'long', which is unknown"},
+        {HEAD "'storage':'csr','label':{'kind':'real'},'held_out':1}",
+         "\"population\" or \"split\" is not a text or \"held_out\" not true or false"},
+        {HEAD "'storage':'csr','private_preprocessing':'mode'}", "\"private_preprocessing\" is not a list"},
+        {HEAD "'storage':'csr','private_preprocessing':[1]}", "\"private_preprocessing\" holds something else than texts"},
+        {HEAD "'storage':'csr','label':{'kind':'real'},'salt':'zz'}", "\"salt\" is not 64 hexadecimal digits"},
+        {HEAD "'storage':'csr','label':{'kind':'real'},'digest_of':'all'}", "\"digest_of\" is 'all', which is unknown"},
     };
     for (size_t i = 0; i < sizeof jsons / sizeof jsons[0]; i++) {
-        put_text("bad.dp/dataset.json", jsons[i][0]);
-        refused("bad.dp", jsons[i][1]);
+        char message[200];
+        snprintf(message, sizeof message, "%s%s",
+                 strncmp(jsons[i][1], "bad.dp", 6) == 0 ? "" : "bad.dp/dataset.json: ", jsons[i][1]);
+        put_text("bad.dp/dataset.json", json_of(jsons[i][0]));
+        refused("bad.dp", message);
     }
 }
 
@@ -601,55 +584,47 @@ TEST_IN(records, enter, leave)
 
 TEST_IN(schema_mistakes_are_named, enter, leave)
 {
-#define LABEL "{\"name\":\"y\",\"type\":\"label\"}"
+#define LABEL "{'name':'y','type':'label'}"
     const char *const cases[][2] = {
-        {"{\n\"columns\":[\n}", "s.json: line 3: not JSON: unexpected token near '}'"},
-        {"{}", "s.json: \"columns\" must be a list"},
-        {"{\"columns\":[{\"type\":\"numeric\"}]}", "s.json: column 1 needs \"name\" and \"type\""},
-        {"{\"columns\":[{\"name\":\"a\",\"type\":\"real\"}]}",
-         "s.json: column 'a': \"type\" is numeric, categorical, text, label, person or ignore"},
-        {"{\"columns\":[{\"name\":\"a\",\"type\":\"numeric\"}]}",
-         "s.json: column 'a' needs \"bounds\", or \"scale\": \"max-abs\" or \"none\""},
-        {"{\"columns\":[{\"name\":\"a\",\"type\":\"numeric\",\"bounds\":[1,1]}]}",
-         "s.json: column 'a': the lower bound is not below the upper"},
-        {"{\"columns\":[{\"name\":\"a\",\"type\":\"numeric\",\"bounds\":[1]}]}",
-         "s.json: column 'a': \"bounds\" must be [low, high]"},
-        {"{\"columns\":[{\"name\":\"a\",\"type\":\"numeric\",\"scale\":\"maxabs\"}]}",
-         "s.json: column 'a': \"scale\" is bounds, max-abs or none"},
-        {"{\"columns\":[{\"name\":\"a\",\"type\":\"numeric\",\"bound\":[0,1]}]}",
-         "s.json: column 'a': unknown entry \"bound\""},
-        {"{\"columns\":[{\"name\":\"a\",\"type\":\"categorical\"}]}",
-         "s.json: column 'a': \"categories\": expected a text or a list of texts"},
-        {"{\"columns\":[{\"name\":\"a\",\"type\":\"categorical\",\"categories\":[\"x\"],\"fill\":\"z\"}]}",
-         "s.json: column 'a': \"fill\" is not one of its categories"},
-        {"{\"columns\":[{\"name\":\"a\",\"type\":\"numeric\",\"scale\":\"none\",\"fill\":\"mode\"}]}",
-         "s.json: column 'a': \"fill\" does not fit its type"},
-        {"{\"columns\":[{\"name\":\"a\",\"type\":\"categorical\",\"categories\":[\"x\"],\"drop\":\"last\"}]}",
-         "s.json: column 'a': \"drop\" can only be first"},
-        {"{\"columns\":[{\"name\":\"a\",\"type\":\"categorical\",\"categories\":[\"x\"],\"unknown\":0}]}",
-         "s.json: column 'a': \"unknown\" can only be zero"},
-        {"{\"columns\":[{\"name\":\"a\",\"type\":\"categorical\",\"categories\":[]}]}",
-         "s.json: column 'a': \"categories\" is empty"},
-        {"{\"heade\":true}", "s.json: unknown entry \"heade\""},
-        {"{\"delimiter\":\"\"}", "s.json: \"delimiter\" must be one character"},
-        {"{\"delimiter\":3}", "s.json: \"delimiter\" must be one character"},
-        {"{\"columns\":[{\"name\":\"a\",\"type\":\"numeric\",\"bounds\":[0,1],\"scale\":3}]}",
-         "s.json: column 'a': \"scale\" is bounds, max-abs or none"},
-        {"{\"columns\":[{\"name\":\"y\",\"type\":\"label\",\"scale\":3}]}",
-         "s.json: column 'y': \"scale\" of a label is \"count\""},
-        {"{\"columns\":[" LABEL "," LABEL "]}", "s.json: a second label column, 'y'"},
-        {"{\"columns\":[" LABEL "]}", "s.json: no column is a feature"},
-        {"{\"columns\":[{\"name\":\"a\",\"type\":\"numeric\",\"scale\":\"none\"}]}",
-         "s.json: no column has \"type\": \"label\""},
-        {"{\"columns\":[{\"name\":\"y\",\"type\":\"label\",\"classes\":[\"a\"]}]}",
-         "s.json: column 'y': \"classes\" must list two or more"},
-        {"{\"a\":1,\"a\":2}", "s.json: line 1: not JSON: duplicate object key near '\"a\"'"},
+        {"{\n'columns':[\n}", "line 3: not JSON: unexpected token near '}'"},
+        {"{}", "\"columns\" must be a list"},
+        {"{'columns':[{'type':'numeric'}]}", "column 1 needs \"name\" and \"type\""},
+        {"{'columns':[{'name':'a','type':'real'}]}",
+         "column 'a': \"type\" is numeric, categorical, text, label, person or ignore"},
+        {"{'columns':[{'name':'a','type':'numeric'}]}", "column 'a' needs \"bounds\", or \"scale\": \"max-abs\" or \"none\""},
+        {"{'columns':[{'name':'a','type':'numeric','bounds':[1,1]}]}", "column 'a': the lower bound is not below the upper"},
+        {"{'columns':[{'name':'a','type':'numeric','bounds':[1]}]}", "column 'a': \"bounds\" must be [low, high]"},
+        {"{'columns':[{'name':'a','type':'numeric','scale':'maxabs'}]}", "column 'a': \"scale\" is bounds, max-abs or none"},
+        {"{'columns':[{'name':'a','type':'numeric','bound':[0,1]}]}", "column 'a': unknown entry \"bound\""},
+        {"{'columns':[{'name':'a','type':'categorical'}]}", "column 'a': \"categories\": expected a text or a list of texts"},
+        {"{'columns':[{'name':'a','type':'categorical','categories':['x'],'fill':'z'}]}",
+         "column 'a': \"fill\" is not one of its categories"},
+        {"{'columns':[{'name':'a','type':'numeric','scale':'none','fill':'mode'}]}",
+         "column 'a': \"fill\" does not fit its type"},
+        {"{'columns':[{'name':'a','type':'categorical','categories':['x'],'drop':'last'}]}",
+         "column 'a': \"drop\" can only be first"},
+        {"{'columns':[{'name':'a','type':'categorical','categories':['x'],'unknown':0}]}",
+         "column 'a': \"unknown\" can only be zero"},
+        {"{'columns':[{'name':'a','type':'categorical','categories':[]}]}", "column 'a': \"categories\" is empty"},
+        {"{'heade':true}", "unknown entry \"heade\""},
+        {"{'delimiter':''}", "\"delimiter\" must be one character"},
+        {"{'delimiter':3}", "\"delimiter\" must be one character"},
+        {"{'columns':[{'name':'a','type':'numeric','bounds':[0,1],'scale':3}]}",
+         "column 'a': \"scale\" is bounds, max-abs or none"},
+        {"{'columns':[{'name':'y','type':'label','scale':3}]}", "column 'y': \"scale\" of a label is \"count\""},
+        {"{'columns':[" LABEL "," LABEL "]}", "a second label column, 'y'"},
+        {"{'columns':[" LABEL "]}", "no column is a feature"},
+        {"{'columns':[{'name':'a','type':'numeric','scale':'none'}]}", "no column has \"type\": \"label\""},
+        {"{'columns':[{'name':'y','type':'label','classes':['a']}]}", "column 'y': \"classes\" must list two or more"},
+        {"{'a':1,'a':2}", "line 1: not JSON: duplicate object key near '\"a\"'"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct dp_schema s;
+        char message[200];
         err = (struct dp_err){0};
-        put_text("s.json", cases[i][0]);
-        assert_fails(dp_schema_load(&s, "s.json", &err), DP_E_RUN, cases[i][1]);
+        snprintf(message, sizeof message, "s.json: %s", cases[i][1]);
+        put_text("s.json", json_of(cases[i][0]));
+        assert_fails(dp_schema_load(&s, "s.json", &err), DP_E_RUN, message);
         dp_schema_free(&s);
     }
 }

@@ -815,11 +815,7 @@ TEST(whole_numbers_have_ranges)
 TEST(decoding_refuses)
 {
     for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
-        char json[100];
-        strcpy(json, refusals[i].entries);
-        for (char *quote = json; (quote = strchr(quote, '\'')) != NULL;)
-            *quote = '"';
-        entries = json_loads(json, JSON_ALLOW_NUL, NULL);
+        entries = json_loads(json_of(refusals[i].entries), JSON_ALLOW_NUL, NULL);
         assert_non_null(entries);
         expect(refusals[i].kind, (int)json_array_size(entries) / 2, put_entries, refusals[i].message);
         json_decref(entries);

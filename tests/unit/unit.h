@@ -95,6 +95,17 @@ static inline void check_failure(int rc, enum dp_status status, const struct dp_
         fail_msg("%d, '%s', expected %d, '%s'", rc, err->message, status, sentence);
 }
 
+/* The text with a " for each ', until the next call: JSON as it is easy to read */
+static inline const char *json_of(const char *text)
+{
+    static char json[4096];
+    size_t length = strlen(text);
+    assert_true(length < sizeof json);
+    for (size_t i = 0; i <= length; i++)
+        json[i] = text[i] == '\'' ? '"' : text[i];
+    return json;
+}
+
 /* |a − b| ≤ tolerance × max(1, |b|); a failure prints the numbers. */
 #define assert_near(a, b, tolerance)                                                                                           \
     do {                                                                                                                       \

@@ -109,139 +109,40 @@ TEST(wholes)
     assert_false(dp_number_int(" 1", &value));
 }
 
+/* known: "TEXT|NUMBER;…", where the number is nan if the text is none */
+static void check_written(bool comma, const char *known)
+{
+    for (const char *end; known != NULL; known = end != NULL ? end + 1 : NULL) {
+        const char *stroke = strchr(known, '|');
+        double value, expected = strtod(stroke + 1, NULL);
+        bool is = dp_number_written(known, (size_t)(stroke - known), comma, &value);
+        end = strchr(known, ';');
+        if (is ? value != expected : !isnan(expected))
+            fail_msg("%.*s is %g", (int)strcspn(known, ";"), known, is ? value : (double)NAN);
+    }
+}
+
 TEST(cells)
 {
     double value;
     assert_true(dp_number_cell("  3.5 ,9", 6, &value) && value == 3.5);
     assert_false(dp_number_cell("   ", 3, &value));
-    static const struct {
-        const char *text;
-        bool comma;
-        double value; /* NAN: no number */
-    } written[] = {{"$1,234.50", false, 1234.5},
-                   {"-$5", false, -5},
-                   {"- $5", false, NAN},
-                   {"12.5 %", false, 12.5},
-                   {" 7% ", false, 7},
-                   {"%7", false, NAN},
-                   {"7%%", false, NAN},
-                   {"£ 1,000,000", false, 1e6},
-                   {"3 €", false, 3},
-                   {"1.234,5 €", true, 1234.5},
-                   {"€0,5", true, 0.5},
-                   {"1,5", false, NAN},
-                   {"1,234", false, 1234},
-                   {"0,123", false, NAN},
-                   {"1,23,456", false, 123456},
-                   {"12,34,56,789.5", false, 123456789.5},
-                   {"1,23", false, NAN},
-                   {"1,234,56,789", false, NAN},
-                   {"1,234,56", false, NAN},
-                   {"1,234", true, 1.234},
-                   {"0.123", true, NAN},
-                   {"$", false, NAN},
-                   {"$x", false, NAN},
-                   {"5$5", false, NAN},
-                   {"", false, NAN},
-                   {"¥", false, NAN},
-                   {"$1e3", false, 1000},
-                   {"1,5", true, 1.5},
-                   {"-1.234,5", true, -1234.5},
-                   {"12.000", true, 12000},
-                   {"1.234.567", true, 1234567},
-                   {" 7 ", true, 7},
-                   {"3,5e2", true, 350},
-                   {"1.2345", true, NAN},
-                   {"1234.567", true, NAN},
-                   {".5", true, NAN},
-                   {"1,2,3", true, NAN},
-                   {"1,234.5", true, NAN},
-                   {"1.23,4", true, NAN},
-                   {"1.234.5", true, NAN},
-                   {"", true, NAN},
-                   {"1.000e2", true, NAN},
-                   {"1.234x", true, NAN},
-                   {"1..234", true, NAN},
-                   {"$nan", false, NAN},
-                   {"1.5", true, NAN},
-                   {"12,345,678.9%", false, 12345678.9},
-                   {"(123.45)", false, -123.45},
-                   {"( $1,234 )", false, -1234},
-                   {"(-5)", false, -5},
-                   {"(--5)", false, NAN},
-                   {"(-)", false, NAN},
-                   {"(5", false, NAN},
-                   {"()", false, NAN},
-                   {"123.45-", false, -123.45},
-                   {"1.234,5 -", true, -1234.5},
-                   {"-5-", false, NAN},
-                   {"-", false, NAN},
-                   {"5--", false, NAN},
-                   {"\xe2\x88\x92"
-                    "5.5",
-                    false, -5.5},
-                   {"\xe2\x88\x92\xe2\x82\xac"
-                    "5",
-                    true, -5},
-                   {"<2000", false, 2000},
-                   {">= 9,000.5", false, 9000.5},
-                   {"\xe2\x89\xa4"
-                    "0,1",
-                    true, 0.1},
-                   {"<", false, NAN},
-                   {"<LOD", false, NAN},
-                   {"5<6", false, NAN},
-                   {"1 234.56", false, 1234.56},
-                   {"1\xc2\xa0"
-                    "234\xc2\xa0"
-                    "567,8",
-                    true, 1234567.8},
-                   {"12\xe2\x80\xaf"
-                    "345",
-                    false, 12345},
-                   {"12\xe2\x80\x89"
-                    "345",
-                    false, 12345},
-                   {"1'234.56", false, 1234.56},
-                   {"1\xe2\x80\x99"
-                    "234\xe2\x80\x99"
-                    "567",
-                    false, 1234567},
-                   {"1'234,5", true, 1234.5},
-                   {"1 23", false, NAN},
-                   {"1 2345", false, NAN},
-                   {"1  234", false, NAN},
-                   {"'234", false, 234},
-                   {"''234", false, NAN},
-                   {"=\"-2.5\"", false, -2.5},
-                   {"=2.5", false, NAN},
-                   {"\xe2\x82\xb9"
-                    "5",
-                    false, 5},
-                   {"$-1,234.5", false, -1234.5},
-                   {"$--5", false, NAN},
-                   {"6.2 H", false, 6.2},
-                   {"₹2.5 Cr", false, NAN}, /* 10^7 rupees, perhaps */
-                   {"₹45 L", false, NAN},
-                   {"9,5 LL", true, 9.5},
-                   {"140*", false, 140},
-                   {"12H", false, NAN},
-                   {"6.2 HL", false, NAN},
-                   {"1,234.00 DR", false, -1234},
-                   {"5CR", false, 5},
-                   {"-5 Dr", false, -5},
-                   {"DR", false, NAN},
-                   {"2024-09-23", false, NAN},
-                   {"12:30", false, NAN},
-                   {"1.5D+03", false, 1500},
-                   {"1,5d-01", true, 0.15},
-                   {"1.5D03", false, NAN},
-                   {"Dd+1", false, NAN}};
-    for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
-        bool is = dp_number_written(written[i].text, strlen(written[i].text), written[i].comma, &value);
-        if (is ? value != written[i].value : !isnan(written[i].value))
-            fail_msg("'%s' is %g", written[i].text, is ? value : (double)NAN);
-    }
+    /* texts and their numbers, or nan; Cr: 10^7 rupees, perhaps */
+    check_written(false,
+                  "$1,234.50|1234.5;-$5|-5;12.5 %|12.5; 7% |7;£ 1,000,000|1e6;3 €|3;1,234|1234;1,23,456|123456;"
+                  "12,34,56,789.5|123456789.5;$1e3|1000;12,345,678.9%|12345678.9;(123.45)|-123.45;( $1,234 )|-1234;(-5)|-5;"
+                  "123.45-|-123.45;−5.5|-5.5;<2000|2000;>= 9,000.5|9000.5;1 234.56|1234.56;12\u202f345|12345;"
+                  "12\u2009345|12345;1'234.56|1234.56;1’234’567|1234567;'234|234;=\"-2.5\"|-2.5;₹5|5;$-1,234.5|-1234.5;"
+                  "6.2 H|6.2;140*|140;1,234.00 DR|-1234;5CR|5;-5 Dr|-5;1.5D+03|1500;- $5|nan;%7|nan;7%%|nan;1,5|nan;"
+                  "0,123|nan;1,23|nan;1,234,56,789|nan;1,234,56|nan;$|nan;$x|nan;5$5|nan;|nan;¥|nan;$nan|nan;(--5)|nan;"
+                  "(-)|nan;(5|nan;()|nan;-5-|nan;-|nan;5--|nan;<|nan;<LOD|nan;5<6|nan;1 23|nan;1 2345|nan;1  234|nan;"
+                  "''234|nan;=2.5|nan;$--5|nan;₹2.5 Cr|nan;₹45 L|nan;12H|nan;6.2 HL|nan;DR|nan;2024-09-23|nan;12:30|nan;"
+                  "1.5D03|nan;Dd+1|nan");
+    check_written(true,
+                  "1.234,5 €|1234.5;€0,5|0.5;1,234|1.234;1,5|1.5;-1.234,5|-1234.5;12.000|12000;1.234.567|1234567; 7 |7;"
+                  "3,5e2|350;1.234,5 -|-1234.5;−€5|-5;≤0,1|0.1;1\u00a0234\u00a0567,8|1234567.8;1'234,5|1234.5;9,5 LL|9.5;"
+                  "1,5d-01|0.15;0.123|nan;1.2345|nan;1234.567|nan;.5|nan;1,2,3|nan;1,234.5|nan;1.23,4|nan;1.234.5|nan;|nan;"
+                  "1.000e2|nan;1.234x|nan;1..234|nan;1.5|nan");
     assert_false(dp_number_written("$5\0", 3, false, &value));
     assert_true(dp_number_of("1234.50 kg", 10, "g|kg", true, &value) && value == 1234.5);
     assert_true(dp_number_of("1.234", 5, NULL, true, &value) && value == 1234);

@@ -319,6 +319,7 @@ TEST(named_classes_are_the_only_texts_of_the_label)
     assert_int_equal(a.counts, b.counts);
     int64_t *sum = counts_of(&a);
     sum[0] = 0;
+    json_decref(schema);
     assert_int_equal(dp_propose_noised(&a, sum, 1000, 0.1, 1, &schema, &err), DP_OK);
     assert_string_equal(said(1, 0),
                         "{\"name\":\"y\",\"type\":\"label\",\"classes\":[[\"no\",\"No\",\"NO\"],[\"yes\",\"Yes\",\"YES\"]],"
@@ -359,6 +360,7 @@ TEST(the_schema_has_what_stands_out)
     read_text(&census, table.text);
     int64_t *sum = counts_of(&census);
     assert_int_equal(sum[DP_CENSUS_CELLS + DP_CENSUS_REPEATS], 250 * (1000 - 3)); /* of three jobs */
+    json_decref(schema);
     assert_int_equal(dp_propose_noised(&census, sum, 1000, 5, 30, &schema, &err), DP_OK);
     char *columns = json_dumps(json_object_get(schema, "columns"), JSON_COMPACT);
     assert_string_equal(

@@ -48,6 +48,8 @@ import() {
         place_ledger "${data%.dp*}"
         return
     fi
+    [[ $format = @(csv|tsv|arff) ]] ||
+        fail "$data is a table of the format $format, and tables of csv, tsv and arff are counted (or a data set of yours: dp-import --basis bins)"
     own=${schema:-$stem.json}
     [ ! -s "$own" ] || unused "is for a proposed schema, and $own says what the columns are" label without
     [ ! -e "$stem.dp" ] || fail "$stem.dp is there already ($name $(quote "$stem.dp") counts its rows)"

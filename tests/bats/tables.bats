@@ -106,6 +106,16 @@ prepare() {
     [ ! -e u.dp ]
 }
 
+@test "a format that is not counted is refused in words of this command" {
+    echo '1 1:0.5' > u.libsvm
+    printf 'SQLite format 3\0' > u.sqlite
+    for format in libsvm sqlite; do
+        message="u.$format is a table of the format $format, and tables of csv, tsv and arff are counted (or a data set of yours: dp-import --basis bins)"
+        complains 2 "dpline tables: $message" dpline tables u.$format --by ward
+        complains 2 "dpline rows: $message" dpline rows u.$format -o rows.csv
+    done
+}
+
 @test "no file of the user's is replaced" {
     refused() { complains 2 "dpline $1: $2: $3 is read by this command, and would be replaced" dpline "$1" u.csv --by ward "${@:4}"; }
     mv u.json schema.json

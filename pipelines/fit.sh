@@ -178,16 +178,17 @@ $(value left_out "$said_of_basis") have none, because the budget does not pay fo
         echo "$said" >&2
     fi
 }
-# choose_basis: prints what numbers and pairs of columns get if the knots cost a twentieth of epsilon
+# choose_basis: prints what numbers and pairs of columns get for a budget of .95 epsilon: knots take the rest, or less
 choose_basis() {
     words_of loss delta adjacency
     dp-fit "${words[@]}" --epsilon "$(calculate 'epsilon * 0.95')" --rows "$persons" -- "$own_schema" 2> /dev/null
 }
-# place_knots FORMAT: the rows, with knots at quantiles that a twentieth of the budget pays for. The accountant of knots is for null
-# records, a seeded run pays for nothing, and a model whose bounds are private does not carry its knots, so no table could be scored
+# place_knots FORMAT: the rows, with knots at quantiles that a twentieth of the budget pays for, a tenth for products. The accountant
+# of knots is for null records, a seeded run pays for nothing, and a model whose bounds are private does not carry its knots, so no table
+# could be scored
 place_knots() {
     words_of ledger no-ledger allow-weak
-    rows "$1" "${with[@]}" --else-unpaid --private-knots "$(calculate 'epsilon / 20')" --of "$(calculate epsilon)" \
+    rows "$1" "${with[@]}" --else-unpaid --private-knots "$(calculate "epsilon / ($([ "$basis" = products ] && echo 10 || echo 20))")" --of "$(calculate epsilon)" \
         ${delta:+--delta "$(calculate 'delta / 10')"} "${words[@]}"
 }
 # choose: the run for the data set

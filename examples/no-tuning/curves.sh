@@ -2,8 +2,8 @@
 # Measures what curves of numbers are worth: `dpline fit` with numbers as lines, as cosines, and with products of cosines.
 #   curves.sh [--write] [SET …]     sets: those of tables.sh (default: all that are there, but many classes)
 # --write also puts curves.tsv and its table into this directory. SPLITS=n (10; 5 in curves.tsv), EPSILONS="0.1 1".
-# Every run is what `dpline fit TABLE` makes of the columns: rows of norm 1, 80 % of the rows, delta 1e-5, and a twentieth of epsilon for
-# knots at quantiles where that is enough for them. A run that was interrupted continues where it stopped.
+# Every run is what `dpline fit TABLE` makes of the columns: rows of norm 1, 80 % of the rows, delta 1e-5, and a part of epsilon for knots at
+# quantiles where that is enough for them. A run that was interrupted continues where it stopped.
 set -euo pipefail
 cd "$(dirname "$0")"
 . ./common.sh
@@ -22,7 +22,7 @@ curve() {
     mkdir -p "${data%/*}" "${cell%/*}"
     paid=$(cat "$results/curves/$set/$epsilon")
     if [[ $way = products && $paid = *products* ]]; then read -ra basis <<< "$paid"; fi
-    [ "$way" = line ] || knots=(--private-knots "$(calculate "$epsilon / 20")" --of "$epsilon" --delta 1e-6 --no-ledger --else-unpaid)
+    [ "$way" = line ] || knots=(--private-knots "$(knots_of "$epsilon" "${basis[@]}")" --of "$epsilon" --delta 1e-6 --no-ledger --else-unpaid)
     lines "$set" | dp-import csv --schema "$out/curves-$set.json" "${basis[@]}" --row-norm unit --bad-cells missing -q "${knots[@]}" \
         --population "${set%%-*}" --split 0.8 --seed "$split" -o "$data.dp" --test "$data-test.dp" --force -
     metrics=accuracy,auc,logloss,majority

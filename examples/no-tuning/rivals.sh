@@ -50,7 +50,7 @@ rival() {
         fit)
             data=$out/rivals/fit-$2-$3-$5
             read -ra basis <<< "$(basis_of "$2" "$out/rivals-$2.json" "$3")"
-            [ "${basis[1]}" = line ] || basis+=(--private-knots "$(calculate "$3 / 20")" --of "$3" --delta 1e-6 --no-ledger --else-unpaid)
+            [ "${basis[1]}" = line ] || basis+=(--private-knots "$(knots_of "$3" "${basis[@]}")" --of "$3" --delta 1e-6 --no-ledger --else-unpaid)
             divided "$2" "$5" "$data" "${basis[@]}"
             fit.sh --data "$data.dp" --epsilon "$3" --delta 1e-5 --seed "$5" --no-ledger -q -o "$cell.model" 2> "$cell.said" ||
                 { grep -q ' does not pay for ' "$cell.said" && tsv refused - - > "$cell" && return 0; }

@@ -112,6 +112,8 @@ basis_of() {
     [ "$basis" != products ] || basis+=" --products $(grep -o '"products": [0-9]*' <<< "$said" | grep -o '[0-9]*$')"
     echo "--basis ${basis/none/line}"
 }
+# knots_of EPSILON BASIS…: the part of epsilon that `dpline fit TABLE` pays for knots
+knots_of() { calculate "$1 / ($([[ "${*:2}" = *products* ]] && echo 10 || echo 20))"; }
 # file SET: the table
 file() {
     case $1 in
@@ -123,4 +125,4 @@ file() {
         *) raw_of "$1" ;;
     esac
 }
-export -f file table raw_of basis_of lines claims
+export -f file table raw_of basis_of knots_of lines claims

@@ -109,7 +109,7 @@ TEST(wholes)
     assert_false(dp_number_int(" 1", &value));
 }
 
-/* known: "TEXT|NUMBER;…", where nan says that the text is not a number */
+/* known: "TEXT|NUMBER;…"; nan: the text must be refused */
 static void check_written(bool comma, const char *known)
 {
     for (const char *end; known != NULL; known = end != NULL ? end + 1 : NULL) {

@@ -32,7 +32,7 @@ static void begin(const char *head)
     add("%s", head);
 }
 
-/* An entry of a column of the schema, or the column; or NULL. */
+/* An entry of a column of the schema, or the column, or NULL. */
 static json_t *of(size_t column, const char *key)
 {
     json_t *o = json_array_get(json_object_get(schema, "columns"), column);

@@ -524,7 +524,7 @@ static void put_entries(msgpack_packer *pk)
         pack_json(pk, entry);
 }
 
-/* A record with every member except members of queries, in JSON. more: comes before the kind, which decides whether it may be */
+/* A record with every member except members of queries, in JSON. more: comes before the kind, which decides if it is allowed */
 #define RECORD(sampler, noise, more)                                                                                           \
     "{'sampler': '" sampler "', 'adjacency': 'null-record', 'release': 'sum', 'rate': 0.5, 'bound': 0.5, 'sensitivity': 0.5, " \
     "'scale': 0.5, 'rows': 7, 'epoch_laps': 7, " more " 'noise': '" noise "'}"

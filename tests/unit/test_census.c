@@ -48,7 +48,7 @@ static const char *said(size_t column, size_t flags)
     return text;
 }
 
-/* Expects an entry to be that text, or JSON if it is no text; NULL: not there. */
+/* Expects an entry to be that text, or JSON where it is not text; NULL: not there. */
 static void says(size_t column, const char *key, const char *expected)
 {
     const json_t *value = of(column, key);

@@ -90,6 +90,7 @@ import() {
     [ -z "$schema" ] || [ -e "$schema" ] || fail "--schema: $schema is not there"
     [ -s "$own_schema" ] || [ -n "$label" ] || fail "--label is required: the column of $data to predict"
     if [ -s "$own_schema" ]; then
+        unused "is for a proposed schema, and $own_schema says what the columns are" columns without
         say "the columns are what $own_schema says"
     else
         propose "$1" || exit
@@ -205,7 +206,8 @@ case $format in
     ?*) describe "$format" ;;
     *) [ -d "$data" ] || [ -z "$label" ] || fail "$data: a table has a name that ends with its format, as .csv or .csv.gz"
         [ -z "$label" ] || fail "--label is for a table; a data set has its label"
-        [ -z "$population" ] || fail "--population is for a table; a data set has its population" ;;
+        [ -z "$population" ] || fail "--population is for a table; a data set has its population"
+        unused "is for a table, and $data is a data set" schema unpaid-schema person columns without sql classes number ;;
 esac
 if [ -z "$own_schema" ]; then
     stem=${data%"${data##*[!/]}"} # without slashes at its end

@@ -31,11 +31,6 @@ check_data() {
     [[ ! -c $csv && ! -p $csv ]] || fail "-o: $csv is no file, and $csv.model goes next to it"
 }
 
-# unused WHY OPTION…: refuses options that would change nothing
-unused() {
-    local option
-    for option in "${@:2}"; do [ -z "${!option-}" ] || fail "--$option $1"; done
-}
 # import LABEL PART KNOTS [OPTION…]: if the data are a table, they become a data set. LABEL: of a proposed schema, or ''. PART: epsilon
 # for the schema. KNOTS: epsilon for the bins of numbers, or '' for even bins. The options are of the proposal. A run of Gaussian noise
 # is one composition with both

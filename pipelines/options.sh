@@ -294,6 +294,15 @@ may_write() {
     done
 }
 
+# unused WHY OPTION…: refuses options that would change nothing
+unused() {
+    local option variable
+    for option in "${@:2}"; do
+        variable=${option//-/_}
+        [ -z "${!variable-}" ] || fail "--$option $1"
+    done
+}
+
 check_trial() {
     [ -n "$multiplier" ] || fail "--trial: --multiplier is required, since dp-tune pays for all trials together"
     [ -z "$ledger$no_ledger" ] || fail "--trial: dp-tune has the ledger, so $([ -n "$ledger" ] && echo --ledger || echo --no-ledger) is its option"

@@ -66,6 +66,14 @@ printed() { dpline fit small.dp --print -q "$@" | tr -s ' \n' ' '; }
     done
     complains 2 "dpline fit: --class-weights are for classes, and --number for a number" dpline fit people.csv --label x --number --class-weights 1,1
     complains 2 "dpline fit: --population is for a table; a data set has its population" dpline fit small.dp --population us
+    for option in '--schema s.json' --unpaid-schema '--person who' '--columns a' '--without a' '--sql a' '--classes a,b' --number; do
+        complains 2 "dpline fit: ${option% *} is for a table, and small.dp is a data set" dpline fit small.dp $option
+    done
+    echo '{}' > columns.json
+    printf 'a,b\n1,2\n' > columns.csv
+    for option in --columns --without; do
+        complains 2 "dpline fit: $option is for a proposed schema, and columns.json says what the columns are" dpline fit columns.csv --label b $option a
+    done
     for part in 1 -.1 all; do complains 2 "dpline fit: --test: must be a table, a part below 1, or none, got '$part'" dpline fit people.csv --label x --test=$part; done
     run dp-fit people.csv
     assert_failure 1

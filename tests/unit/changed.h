@@ -8,26 +8,34 @@
 #include "unit.h"
 #include "wire/record.h"
 
+/* Of a Poisson batch: a sum with Gaussian noise. */
+static inline struct dp_record noised_sum(double rate, int64_t rows, double bound, double multiplier)
+{
+    return (struct dp_record){.of = DP_F_SUM,
+                              .sampler = DP_SAMPLER_POISSON,
+                              .rate = rate,
+                              .rows = rows,
+                              .adjacency = DP_ADJACENCY_NULL_RECORD,
+                              .release = DP_RELEASE_SUM,
+                              .bound = bound,
+                              .sensitivity = bound,
+                              .scale = bound * multiplier,
+                              .on = "",
+                              .query = {.kind = DP_QUERY_GAUSSIAN, .multiplier = multiplier}};
+}
+
 /* A record that has the member. */
 static inline struct dp_record record_with(int member)
 {
-    struct dp_record r = {.of = DP_F_SUM,
-                          .sampler = DP_SAMPLER_REPEATED,
-                          .rate = 0.25,
-                          .rows = 600,
-                          .epoch_laps = 4,
-                          .draws = 8,
-                          .contraction = 0.5,
-                          .adjacency = DP_ADJACENCY_NULL_RECORD,
-                          .release = DP_RELEASE_SUM,
-                          .bound = 1,
-                          .sensitivity = 1,
-                          .scale = 2,
-                          .shares = 3,
-                          .colluding = 1,
-                          .promised = 1,
-                          .on = "",
-                          .query = {.kind = DP_QUERY_GAUSSIAN, .multiplier = 2, .epsilon = 2, .query_epsilon = 2, .rho = 2}};
+    struct dp_record r = noised_sum(0.25, 600, 1, 2);
+    r.sampler = DP_SAMPLER_REPEATED;
+    r.epoch_laps = 4;
+    r.draws = 8;
+    r.contraction = 0.5;
+    r.shares = 3;
+    r.colluding = 1;
+    r.promised = 1;
+    r.query.epsilon = r.query.query_epsilon = r.query.rho = 2;
     r.query.most = r.query.correlated = 2;
     r.query.vertices = 2;
     r.query.objective = r.query.curvature = 2;

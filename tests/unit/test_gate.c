@@ -1,5 +1,5 @@
 /* The gate and its ledger: before a frame leaves, the line that pays for it is on disk. */
-#include "unit.h"
+#include "changed.h"
 
 #include <fcntl.h>
 #include <jansson.h>
@@ -68,16 +68,7 @@ static void fill(struct dp_frame *frame, int64_t lap)
     frame->label = DP_LABEL_NOISED;
     frame->lap = lap;
     frame->records = 1;
-    *frame->record = (struct dp_record){.of = DP_F_SUM,
-                                        .sampler = DP_SAMPLER_POISSON,
-                                        .rate = 0.1,
-                                        .rows = 1000,
-                                        .adjacency = DP_ADJACENCY_NULL_RECORD,
-                                        .release = DP_RELEASE_SUM,
-                                        .bound = 1,
-                                        .sensitivity = 1,
-                                        .scale = 2,
-                                        .query = {.kind = DP_QUERY_GAUSSIAN, .multiplier = 2}};
+    *frame->record = noised_sum(0.1, 1000, 1, 2);
     dp_frame_set_int(frame, DP_F_LAPS, LAPS);
     dp_frame_set_int(frame, DP_F_N, 1000);
     dp_frame_set_real(frame, DP_F_BOUND, 1);

@@ -78,18 +78,12 @@ TEST(a_scheduled_multiplier_may_be_larger_and_sensitivity_follows_the_bound)
 /* For a sum and its count. */
 TEST(the_records_of_a_lap_are_of_one_batch)
 {
-    const struct dp_record sum = {.of = DP_F_SUM,
-                                  .sampler = DP_SAMPLER_REPEATED,
-                                  .rate = 0.25,
-                                  .rows = 600,
-                                  .draws = 8,
-                                  .contraction = 0.5,
-                                  .adjacency = DP_ADJACENCY_NULL_RECORD,
-                                  .release = DP_RELEASE_SUM,
-                                  .bound = 1,
-                                  .sensitivity = 2,
-                                  .scale = 4,
-                                  .query = {.kind = DP_QUERY_GAUSSIAN, .multiplier = 2}};
+    struct dp_record sum = noised_sum(0.25, 600, 1, 2);
+    sum.sampler = DP_SAMPLER_REPEATED;
+    sum.draws = 8;
+    sum.contraction = 0.5;
+    sum.sensitivity = 2;
+    sum.scale = 4;
     const unsigned batch = dp_record_alike(DP_ALIKE_RUN) | dp_record_alike(DP_ALIKE_LAP);
     struct dp_record pair[2] = {sum, sum};
     pair[1].of = DP_F_WITHIN;
@@ -100,17 +94,11 @@ TEST(the_records_of_a_lap_are_of_one_batch)
         pair[1] = sum;
         pair[1].of = DP_F_WITHIN;
         change_member(&pair[1], m);
-        if (m == DP_RECORD_sampler)
-            pair[1] = (struct dp_record){.of = DP_F_WITHIN,
-                                         .sampler = DP_SAMPLER_POISSON,
-                                         .rate = 0.25,
-                                         .rows = 600,
-                                         .adjacency = sum.adjacency,
-                                         .release = sum.release,
-                                         .bound = 1,
-                                         .sensitivity = 2,
-                                         .scale = 4,
-                                         .query = sum.query};
+        if (m == DP_RECORD_sampler) {
+            pair[1] = noised_sum(0.25, 600, 2, 2);
+            pair[1].of = DP_F_WITHIN;
+            pair[1].bound = 1;
+        }
         assert_fails(dp_charge_check_records(pair, 2, 1, &err), DP_E_UNSAFE,
                      "the records of lap 1 disagree on how rows were sampled");
     }

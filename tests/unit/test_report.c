@@ -564,61 +564,43 @@ TEST_IN(a_certificate_outlives_the_end_of_its_run, fresh, NULL)
 
 TEST_IN(every_member_is_compared, fresh, NULL)
 {
-    char mark[DP_LEDGER_MARK], expected[200];
+    char mark[DP_LEDGER_MARK], expected[400];
     struct story story = plain(10, 40, 30);
     story.run.prior_epsilon = 0.25;
     story.run.prior_delta = 1e-6;
     play(&story, mark);
     json_t *certificate = certify(mark, 20);
-    static const char *const names[] = {"unit",
-                                        "lap",
-                                        "population",
-                                        "data",
-                                        "rows",
-                                        "adjacency",
-                                        "runs",
-                                        "mechanisms",
-                                        "epsilon",
-                                        "epsilon_lower",
-                                        "delta",
-                                        "accountant",
-                                        "private_preprocessing",
-                                        "seeded",
-                                        "not_in_ledger",
-                                        "status",
-                                        "model_in_ledger",
-                                        "if_the_lap_was_fixed",
-                                        "more"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        json_t *wrong = json_deep_copy(certificate), *value = json_object_get(wrong, names[i]);
-        bool more = strcmp(names[i], "more") == 0;
+    const char *names = "unit lap population data rows adjacency runs mechanisms epsilon epsilon_lower delta accountant "
+                        "private_preprocessing seeded not_in_ledger status model_in_ledger if_the_lap_was_fixed more";
+    for (const char *name; (name = next_of(&names, ' ')) != NULL;) {
+        json_t *wrong = json_deep_copy(certificate), *value = json_object_get(wrong, name);
+        bool more = strcmp(name, "more") == 0;
         if (json_is_integer(value))
             json_integer_set(value, json_integer_value(value) + 1);
-        else if (strcmp(names[i], "epsilon_lower") ==
+        else if (strcmp(name, "epsilon_lower") ==
                  0) /* another lower bound is not a contradiction, unless it is above epsilon */
             json_real_set(value, json_real_value(json_object_get(certificate, "epsilon")) * (1 + 2e-6));
         else if (json_is_real(value))
             json_real_set(value, json_real_value(value) * (1 - 2e-6));
         else if (json_is_boolean(value))
-            json_object_set_new(wrong, names[i], json_boolean(!json_is_true(value)));
+            json_object_set_new(wrong, name, json_boolean(!json_is_true(value)));
         else if (json_is_array(value) && json_array_size(value) > 0)
-            json_object_set_new(json_array_get(value, 0), strcmp(names[i], "runs") == 0 ? "run" : "laps", json_integer(1));
+            json_object_set_new(json_array_get(value, 0), strcmp(name, "runs") == 0 ? "run" : "laps", json_integer(1));
         else if (json_is_array(value))
             json_array_append_new(value, json_string("x"));
         else if (json_is_object(value))
             json_object_del(value, "delta");
         else
-            json_object_set_new(wrong, names[i], json_string("x"));
+            json_object_set_new(wrong, name, json_string("x"));
         assert_int_equal(dp_certificate_verify(wrong, PATH, NULL, NULL, &err), DP_E_UNSAFE);
         /* a changed lap must change the cost */
         snprintf(expected, sizeof expected, "the certificate is not what the ledger test.ledger says: %s'%s' %s",
-                 more ? "it has " : "", strcmp(names[i], "lap") == 0 ? "if_the_lap_was_fixed" : names[i],
-                 more ? "as well" : "differs");
+                 more ? "it has " : "", strcmp(name, "lap") == 0 ? "if_the_lap_was_fixed" : name, more ? "as well" : "differs");
         assert_string_equal(err.message, expected);
         json_decref(wrong);
         wrong = json_deep_copy(certificate);
-        if (!more && strcmp(names[i], "lap") != 0 && strcmp(names[i], "unit") != 0) { /* at first there was no unit */
-            json_object_del(wrong, names[i]);
+        if (!more && strcmp(name, "lap") != 0 && strcmp(name, "unit") != 0) { /* at first there was no unit */
+            json_object_del(wrong, name);
             assert_int_equal(dp_certificate_verify(wrong, PATH, NULL, NULL, &err), DP_E_UNSAFE);
         }
         json_decref(wrong);

@@ -36,37 +36,16 @@ TEST(pipelines_split_as_a_shell_does)
 
 TEST(what_needs_a_shell)
 {
-    const char *const texts[] = {"dp-noise $x",
-                                 "dp-noise `x`",
-                                 "dp-noise; dp-noise",
-                                 "dp-noise > f | dp-step",
-                                 "dp-noise 2> f",
-                                 "dp-noise 2>&1",
-                                 "dp-noise 2>>f",
-                                 "dp-noise >&1",
-                                 "dp-noise <>f",
-                                 "dp-noise >|f | dp-step",
-                                 "dp-noise \"$x\"",
-                                 "dp-noise & ",
-                                 "cat | dp-noise",
-                                 "dp-noise --inline --in f",
-                                 "dp-noise --in f",
-                                 "dp-noise -o f | dp-step",
-                                 "dp-noise --out=f | dp-step",
-                                 "",
-                                 "dp-noise | | dp-step",
-                                 "dp-noise\n-z 1",
-                                 "dp-noise 'x",
-                                 "dp-noise *",
-                                 "dp-noise # x",
-                                 "dp-noise ~/x",
-                                 "dp-noise \\",
-                                 "(dp-noise)"};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    const char *texts = "dp-noise $x^dp-noise `x`^dp-noise; dp-noise^dp-noise > f | dp-step^dp-noise 2> f^dp-noise 2>&1^"
+                        "dp-noise 2>>f^dp-noise >&1^dp-noise <>f^dp-noise >|f | dp-step^dp-noise \"$x\"^dp-noise & ^"
+                        "cat | dp-noise^dp-noise --inline --in f^dp-noise --in f^dp-noise -o f | dp-step^"
+                        "dp-noise --out=f | dp-step^^dp-noise | | dp-step^dp-noise\n-z 1^dp-noise 'x^dp-noise *^dp-noise # x^"
+                        "dp-noise ~/x^dp-noise \\^(dp-noise)";
+    for (const char *text; (text = next_of(&texts, '^')) != NULL;) {
         struct dp_pipeline p;
         err = (struct dp_err){0};
-        if (dp_pipeline_parse(&p, texts[i], &err) != 1 || err.message[0] == '\0')
-            fail_msg("'%s'", texts[i]);
+        if (dp_pipeline_parse(&p, text, &err) != 1 || err.message[0] == '\0')
+            fail_msg("'%s'", text);
         dp_pipeline_free(&p);
     }
     struct dp_pipeline p;

@@ -1,6 +1,6 @@
 /* Frames on the wire: what is written reads back; bytes that are not a frame are an error and never a crash (run with the
    address sanitizer: every input is in a block of exactly its size). */
-#include "unit.h"
+#include "changed.h"
 
 #include <jansson.h>
 #include <sys/mman.h>
@@ -31,23 +31,8 @@ static struct dp_frame *full_lap(void)
     struct dp_frame *f = new_frame(DP_KIND_LAP);
     f->lap = 12;
     f->label = DP_LABEL_BOUNDED;
-    const struct dp_record records[] = {
-        {.of = DP_F_SUM,
-         .sampler = DP_SAMPLER_POISSON,
-         .rate = 0.1,
-         .rows = 24420,
-         .adjacency = DP_ADJACENCY_NULL_RECORD,
-         .release = DP_RELEASE_SECRET_STATE,
-         .bound = 0.5,
-         .sensitivity = 0.5,
-         .scale = 0.625,
-         .shares = 4,
-         .colluding = 1,
-         .gathered = 3,
-         .promised = 1.125,
-         .on = "",
-         .follows = 6,
-         .query = {.kind = DP_QUERY_GAUSSIAN, .multiplier = 1.25}},
+    struct dp_record records[] = {
+        noised_sum(0.1, 24420, 0.5, 1.25),
         {.of = DP_F_NONE,
          .sampler = DP_SAMPLER_SHUFFLE,
          .rate = 0.25,
@@ -81,6 +66,12 @@ static struct dp_frame *full_lap(void)
          .on = "",
          .query = {.kind = DP_QUERY_OBJECTIVE, .objective = 2, .curvature = 0.01, .vertices = 1}},
     };
+    records->release = DP_RELEASE_SECRET_STATE;
+    records->shares = 4;
+    records->colluding = 1;
+    records->gathered = 3;
+    records->promised = 1.125;
+    records->follows = 6;
     for (size_t i = 0; i < sizeof records / sizeof *records; i++)
         assert_int_equal(dp_frame_add_record(f, &records[i], NULL), 0);
     for (int i = 0; i < DP_F_COUNT; i++) {
@@ -130,16 +121,7 @@ static void small_stream(msgpack_sbuffer *buffer)
     append(buffer, f);
     f = new_frame(DP_KIND_LAP);
     f->lap = 3;
-    struct dp_record record = {.of = DP_F_SUM,
-                               .sampler = DP_SAMPLER_POISSON,
-                               .rate = 0.1,
-                               .rows = 24420,
-                               .adjacency = DP_ADJACENCY_NULL_RECORD,
-                               .release = DP_RELEASE_SUM,
-                               .bound = 0.5,
-                               .sensitivity = 0.5,
-                               .scale = 0.625,
-                               .query = {.kind = DP_QUERY_GAUSSIAN, .multiplier = 1.25}};
+    const struct dp_record record = noised_sum(0.1, 24420, 0.5, 1.25);
     assert_int_equal(dp_frame_add_record(f, &record, NULL), 0);
     double *model = make_array(f, DP_F_MODEL, DP_F64, 2, 2);
     for (int i = 0; i < 4; i++)

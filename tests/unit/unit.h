@@ -106,6 +106,21 @@ static inline const char *json_of(const char *text)
     return json;
 }
 
+/* The next text of a list with that sign between two of them, until the next call; NULL after the last. *list moves on. */
+static inline const char *next_of(const char **list, char sign)
+{
+    static char text[200];
+    if (*list == NULL)
+        return NULL;
+    const char *end = strchr(*list, sign);
+    const size_t length = end != NULL ? (size_t)(end - *list) : strlen(*list);
+    assert_true(length < sizeof text);
+    memcpy(text, *list, length);
+    text[length] = '\0';
+    *list = end != NULL ? end + 1 : NULL;
+    return text;
+}
+
 /* |a − b| ≤ tolerance × max(1, |b|); a failure prints the numbers. */
 #define assert_near(a, b, tolerance)                                                                                           \
     do {                                                                                                                       \

@@ -74,21 +74,13 @@ END
 
 @test "the sensitivity is that of all laps, each lap is there, and all have one grid" {
     dp-loop --laps 3 --seed 5 -q --exec processes -- "$CYCLE | $GRAD | tee bounded | dp-noise -z 4 --correlated 4 | tee noised | $GATE | dp-step --step 1" > /dev/null
-    /usr/bin/python3 - << 'END'
-import msgpack
-frames = list(msgpack.Unpacker(open("noised", "rb"), raw=False))
+    recode noised less '
 for f in frames: # without |c|, the noise is for one lap
     for r in f.get("records", []):
         r["sensitivity"] = 1.0
-        r["scale"] = 4.0
-open("less", "wb").write(b"".join(map(msgpack.packb, frames)))
-frames = list(msgpack.Unpacker(open("bounded", "rb"), raw=False))
-open("gap", "wb").write(b"".join(map(msgpack.packb, [f for f in frames if f.get("lap") != 2])))
-for f in frames:
-    if f.get("lap") == 3:
-        f["grid"] *= 2
-open("grid", "wb").write(b"".join(map(msgpack.packb, frames)))
-END
+        r["scale"] = 4.0'
+    recode bounded gap 'frames.remove(laps[1])'
+    recode bounded grid 'laps[2]["grid"] *= 2'
     complains 5 "dp-account: a record states a sensitivity of 1, its bound implies 1.21995" \
         dp-account --epsilon 50 --delta 1e-5 --no-ledger --allow-seeded --in less
     complains 5 "dp-noise: --correlated: lap 3 came after 1 laps" dp-noise -z 4 --correlated 4 --in gap

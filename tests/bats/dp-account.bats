@@ -71,13 +71,9 @@ refused() {
     assert_output ''
     # nor of a run of unknown length, which Rényi accounting charges
     noised 2 '--rate 0.2' "$STEP" 0.5
-    /usr/bin/python3 - << 'EOF'
-import msgpack
-frames = list(msgpack.Unpacker(open("noised.frames", "rb"), raw=False))
+    recode noised.frames endless.frames '
 for f in frames:
-    f.pop("laps", None)
-open("endless.frames", "wb").write(b"".join(map(msgpack.packb, frames)))
-EOF
+    f.pop("laps", None)'
     got=0
     dp-account --epsilon 0.1 --delta 1e-5 --allow-seeded --in endless.frames > out.frames || got=$?
     assert_equal $got 3
@@ -93,44 +89,33 @@ EOF
     done
 }
 
+# CODE of recode: a count, and its record
+COUNT='
+def count_of(record, **more):
+    return dict(record, of="within", bound=0.5, sensitivity=0.5, scale=0.5 * record["multiplier"], **more)
+one = msgpack.ExtType(1, bytes([4, 2]) + struct.pack("<QQq", 1, 1, 0))'
+
 @test "refuses a missing record, and several that are not of one batch" {
     noised
     refused "the frame of lap 1 has no record" 'records=[]'
-    /usr/bin/python3 - << 'EOF'
-import msgpack, struct
-def count_of(record, **more):
-    return dict(record, of="within", bound=0.5, sensitivity=0.5, scale=0.5 * record["multiplier"], **more)
-one = msgpack.ExtType(1, bytes([4, 2]) + struct.pack("<QQq", 1, 1, 0))
-frames = list(msgpack.Unpacker(open("noised.frames", "rb"), raw=False))
-for f in frames:
-    if f["kind"] == "lap":
-        f["within"] = one
-        f["records"].append(count_of(f["records"][0], rate=0.1))
-open("two.frames", "wb").write(b"".join(map(msgpack.packb, frames)))
-for f in frames:
-    if f["kind"] == "lap":
-        f["records"] *= 3
-open("six.frames", "wb").write(b"".join(map(msgpack.packb, frames)))
-EOF
+    recode noised.frames two.frames "$COUNT"'
+for f in laps:
+    f["within"] = one
+    f["records"].append(count_of(f["records"][0], rate=0.1))'
+    recode two.frames six.frames '
+for f in laps:
+    f["records"] *= 3'
     complains 5 "dp-account: the records of lap 1 disagree on how rows were sampled" $GATE --in two.frames
     complains 5 "dp-account: the frame of lap 1 has 6 records, at most 4 can be charged" $GATE --in six.frames
 }
 
 @test "two queries on one batch are charged together" {
     noised 5
-    /usr/bin/python3 - << 'EOF'
-import msgpack, struct
-def count_of(record, **more):
-    return dict(record, of="within", bound=0.5, sensitivity=0.5, scale=0.5 * record["multiplier"], **more)
-one = msgpack.ExtType(1, bytes([4, 2]) + struct.pack("<QQq", 1, 1, 0))
-frames = list(msgpack.Unpacker(open("noised.frames", "rb"), raw=False))
-for f in frames:
-    if f["kind"] == "lap":
-        f["within"] = one
-    if f["kind"] in ["hello", "lap"]:
-        f["records"].append(count_of(f["records"][0]))
-open("two.frames", "wb").write(b"".join(map(msgpack.packb, frames)))
-EOF
+    recode noised.frames two.frames "$COUNT"'
+for f in laps:
+    f["within"] = one
+for f in frames[:1] + laps:
+    f["records"].append(count_of(f["records"][0]))'
     $GATE --in two.frames > out.frames
     spent=$(dp-cat --last out.frames | grep -oE '"epsilon":[0-9.e-]+' | cut -d: -f2)
     # two Gaussians of multiplier 2 are one of 2 / sqrt(2)
@@ -268,12 +253,8 @@ EOF
     complains 5 "dp-account: the run is seeded: anybody who knows the seed knows the noise (--allow-seeded for experiments)" \
         dp-account --epsilon 1 --delta 1e-5 --in noised.frames
     # also when the opening frame has lost its seed
-    /usr/bin/python3 - << 'EOF'
-import msgpack
-frames = list(msgpack.Unpacker(open("noised.frames", "rb"), raw=False))
-frames[0].pop("seed")
-open("unseeded.frames", "wb").write(b"".join(map(msgpack.packb, frames)))
-EOF
+    recode noised.frames unseeded.frames '
+frames[0].pop("seed")'
     complains 5 "dp-account: the run is seeded: anybody who knows the seed knows the noise (--allow-seeded for experiments)" \
         dp-account --epsilon 1 --delta 1e-5 --in unseeded.frames
 }
@@ -293,13 +274,9 @@ EOF
 
 @test "refuses a mechanism that changes during the run" {
     noised
-    /usr/bin/python3 - << 'EOF'
-import msgpack
-frames = list(msgpack.Unpacker(open("noised.frames", "rb"), raw=False))
+    recode noised.frames changed.frames '
 m = frames[2]["records"][0]
-m["multiplier"], m["scale"] = 3.0, 3.0 * m["sensitivity"]
-open("changed.frames", "wb").write(b"".join(map(msgpack.packb, frames)))
-EOF
+m["multiplier"], m["scale"] = 3.0, 3.0 * m["sensitivity"]'
     complains 5 "dp-account: the mechanism of lap 2 is not what was announced: noise that changes needs a schedule or --adaptive" \
         $GATE --in changed.frames
     # a filter at one order takes it, and charges more than accountants of fixed runs do
@@ -469,14 +446,9 @@ EOF
     complains 2 "dp-noise: --count-multiplier is required: dp-clip --adaptive counts examples" dp-loop --laps 2 --exec fused -- \
         "${child/--count-multiplier 10/} | dp-account --epsilon 9 --delta 1e-5 | dp-step --step 1"
     dp-loop --laps 2 --seed 1 --exec processes -- "$child | tee noised.frames | dp-account --epsilon 9 --delta 1e-5 --allow-seeded | dp-step --step 1" > /dev/null
-    /usr/bin/python3 - << 'EOF'
-import msgpack
-frames = list(msgpack.Unpacker(open("noised.frames", "rb"), raw=False))
-for f in frames:
-    if f["kind"] == "lap":
-        f["records"] = f["records"][:1]
-open("one.frames", "wb").write(b"".join(map(msgpack.packb, frames)))
-EOF
+    recode noised.frames one.frames '
+for f in laps:
+    f["records"] = f["records"][:1]'
     complains 5 "dp-account: the within of lap 1 has no record" $GATE --in one.frames
 }
 
@@ -494,10 +466,7 @@ PLANNED='dp-sample --data small.dp --rate 0.2 | dp-grad --data small.dp --loss l
     run dp-cat out.frames
     refute_output --partial '"multipliers"'
     edited() {
-        /usr/bin/python3 - "$1" << 'EOF'
-import msgpack, struct, sys
-frames = list(msgpack.Unpacker(open("noised.frames", "rb"), raw=False))
-laps = [f for f in frames if f["kind"] == "lap"]
+        recode noised.frames edited.frames '
 if sys.argv[1] == "less":
     m = laps[4]["records"][0]
     m["multiplier"] *= 0.98
@@ -514,10 +483,7 @@ elif sys.argv[1] == "first": # every lap has the noise of lap 1, and from lap 5 
         f["records"] = laps[-1]["records"]
     frames[0]["multipliers"] = msgpack.ExtType(1, bytes([2, 1]) + struct.pack("<Q12d", 12, *[z] * 4, *[2 * z] * 8))
 elif sys.argv[1] == "longer":
-    more = dict(laps[-1], lap=13)
-    frames.insert(-1, more)
-open("edited.frames", "wb").write(b"".join(map(msgpack.packb, frames)))
-EOF
+    frames.insert(-1, dict(laps[-1], lap=13))' "$1"
     }
     edited less
     run --separate-stderr $GATE --in edited.frames
@@ -553,16 +519,11 @@ EOF
 
 @test "--adaptive: the filter stops a run whose noise changes before its budget is passed" {
     noised 6
-    /usr/bin/python3 - << 'EOF'
-import msgpack
-frames = list(msgpack.Unpacker(open("noised.frames", "rb"), raw=False))
-for f in frames:
-    if f["kind"] == "lap":
-        m = f["records"][0]
-        m["multiplier"] = 2.0 / f["lap"]
-        m["scale"] = m["multiplier"] * m["sensitivity"]
-open("changed.frames", "wb").write(b"".join(map(msgpack.packb, frames)))
-EOF
+    recode noised.frames changed.frames '
+for f in laps:
+    m = f["records"][0]
+    m["multiplier"] = 2.0 / f["lap"]
+    m["scale"] = m["multiplier"] * m["sensitivity"]'
     got=0
     dp-account --adaptive --epsilon 3 --delta 1e-5 --allow-seeded --in changed.frames > out.frames || got=$?
     assert_equal $got 3

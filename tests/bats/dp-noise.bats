@@ -10,16 +10,11 @@ prepare() {
 
 # worker K SHARDS [PYTHON]: worker.frames, the frames that a worker of shard K has left of its noise, after `frame` was edited
 worker() {
-    /usr/bin/python3 - "$@" << 'END'
-import sys
-import msgpack
-frames = list(msgpack.Unpacker(open("bounded.frames", "rb"), raw=False))
+    recode bounded.frames worker.frames '
 for frame in frames:
     if frame["kind"] == "hello":
         frame.update(shard=int(sys.argv[1]), shards=int(sys.argv[2]))
-    exec(sys.argv[3] if len(sys.argv) > 3 else "")
-open("worker.frames", "wb").write(b"".join(map(msgpack.packb, frames)))
-END
+    exec(sys.argv[3] if len(sys.argv) > 3 else "")' "$@"
 }
 
 @test "a share is recorded as one of so many, in the hello frame and in each lap" {

@@ -222,16 +222,12 @@ nothing_left() { assert_equal "$(ls rooms)" ''; }
         dp-noise -z 30 | tee noised | dp-account --epsilon 5 --delta 1e-5 --no-ledger | dp-step --step 1" > /dev/null
     # changed NAME PYTHON: the stream as a trial has it, in which `hello`, `first` and `second` may be changed
     changed() {
-        /usr/bin/python3 - "$1" "${2:-}" << 'END'
-import msgpack, sys
-frames = list(msgpack.Unpacker(open("noised", "rb"), raw=False))
+        recode noised "$1" '
 hello, first, second, end = frames
 for key in ("epsilon", "delta", "adjacency", "untracked"):
     second.pop(key, None)
 second["trial"] = "0123456789abcdef0123456789abcdef"
-exec(sys.argv[2])
-open(sys.argv[1], "wb").write(b"".join(map(msgpack.packb, frames)))
-END
+exec(sys.argv[1])' "${2:-}"
     }
     gate() {
         cp charged room

@@ -14,16 +14,9 @@ noised() {
 
 # changed PYTHON: changed.frames, after `frame` (a lap frame) or, if it begins with "stream:", each frame was edited
 changed() {
-    /usr/bin/python3 - "$1" << 'END'
-import struct, sys
-import msgpack
-frames = list(msgpack.Unpacker(open("noised.frames", "rb"), raw=False))
-code = sys.argv[1]
-for frame in frames:
-    if code.startswith("stream:") or frame["kind"] == "lap":
-        exec(code.removeprefix("stream:"))
-open("changed.frames", "wb").write(b"".join(map(msgpack.packb, frames)))
-END
+    recode noised.frames changed.frames '
+for frame in frames if sys.argv[1].startswith("stream:") else laps:
+    exec(sys.argv[1].removeprefix("stream:"))' "$1"
 }
 
 # refused PYTHON MESSAGE [OPTION]: the gate says that of frames which were edited so

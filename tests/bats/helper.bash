@@ -136,6 +136,15 @@ token() {
         dp-account --epsilon 1e4 --delta 1e-5 --allow-seeded | dp-step" > /dev/null
 }
 edit() { "$ROOT/tests/bats/edit-frames.py" "$@"; }
+# recode IN OUT CODE [ARGUMENT…]: the stream IN after CODE has had its frames, and laps, which are some of them
+recode() {
+    /usr/bin/python3 -c 'import msgpack, struct, sys
+frames = list(msgpack.Unpacker(open(sys.argv[1], "rb"), raw=False))
+laps = [frame for frame in frames if frame["kind"] == "lap"]
+source, to, code = [sys.argv.pop(1) for _ in range(3)]
+exec(code)
+open(to, "wb").write(b"".join(map(msgpack.packb, frames)))' "$@"
+}
 
 # jq, with numbers as numbers: since version 1.7 it prints the digits that it read (9.0, 4.9999999999999998E-8) until it calculates.
 jq() {

@@ -145,15 +145,12 @@ told() {
 
 # edited CODE: the same with CODE run on hello and on the list of laps
 edited() {
-    /usr/bin/python3 - "$1" << 'END'
-import msgpack, sys
-frames = list(msgpack.Unpacker(open("noised.frames", "rb"), raw=False))
-hello, laps = frames[0], [frame for frame in frames if frame["kind"] == "lap"]
+    recode noised.frames edited.frames '
+hello = frames[0]
 def noise(record, multiplier):
     record["multiplier"], record["scale"] = multiplier, multiplier * record["sensitivity"]
 exec(sys.argv[1])
-open("edited.frames", "wb").write(b"".join(map(msgpack.packb, [hello] + laps + frames[-1:])))
-END
+frames = [hello] + laps + frames[-1:]' "$1"
 }
 
 # same A B: to the six digits that the calculator prints

@@ -301,16 +301,10 @@ m["multiplier"], m["scale"] = 3.0, 3.0 * m["sensitivity"]'
 
 @test "every kind of frame is stripped at the gate, errors of their sentence too" {
     noised 1
-    /usr/bin/python3 - << 'EOF'
-import msgpack
-frames = list(msgpack.Unpacker(open("noised.frames", "rb"), raw=False))
+    recode noised.frames leaky.frames '
 for f in frames:
-    f["gap"] = 0.5
-    f["objective"] = 4.5
-open("leaky.frames", "wb").write(b"".join(map(msgpack.packb, frames)))
-error = {"kind": "error", "status": 1, "where": "dp-clip", "message": "secret", "gap": 0.5}
-open("error.frames", "wb").write(b"".join(map(msgpack.packb, [frames[0], error])))
-EOF
+    f.update(gap=0.5, objective=4.5)'
+    recode leaky.frames error.frames 'frames[1:] = [{"kind": "error", "status": 1, "where": "dp-clip", "message": "secret", "gap": 0.5}]'
     $GATE --in leaky.frames > out.frames
     run dp-cat out.frames
     assert_success

@@ -266,11 +266,9 @@ def law(method, gaussian, first, scale, s, t): # s, t in units of the grid; nois
 
 # many LAPS: many.frames, as many laps of the first of held.frames
 many() {
-    python '
-import msgpack
-hello, lap, end = [f for f in msgpack.Unpacker(open("held.frames", "rb"), raw=False) if f["kind"] != "lap" or f["lap"] == 1]
-laps = [dict(lap, lap=i + 1) for i in range(int(sys.argv[1]))]
-open("many.frames", "wb").write(b"".join(map(msgpack.packb, [dict(hello, laps=len(laps)), *laps, end])))' "$1"
+    recode held.frames many.frames '
+frames[0]["laps"] = int(sys.argv[1])
+frames[1:-1] = [dict(laps[0], lap=i + 1) for i in range(frames[0]["laps"])]' "$1"
 }
 
 @test "choices have the law of their noise (chi-square; an honest key fails once in 10^6)" {
@@ -307,11 +305,7 @@ assert chi < limit, (chi, limit, seen, p)' - few.dp "${@:1:4}" || fail "$case"
 
 @test "no lap below 2^40 has the noise of another" {
     held two.dp logistic
-    python '
-import msgpack
-hello, lap, *_, end = msgpack.Unpacker(open("held.frames", "rb"), raw=False)
-laps = [dict(lap, lap=n) for n in [1] + [2**k + 1 for k in range(40)]]
-open("at-laps.frames", "wb").write(b"".join(map(msgpack.packb, [hello, *laps, end])))'
+    at_laps held.frames
     for method in "--armijo 1e-3 --beta 0.99 --epsilon 1e-4" "--armijo 1e-3 --beta 0.99 --noise gaussian --rho 1e-8" \
         "--method noisy-max --epsilon 1e-4"; do
         dp-linesearch --data two.dp $method -m 1000 -C 1 -s 1e-3 --in at-laps.frames > chosen.frames

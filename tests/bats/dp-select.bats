@@ -133,11 +133,7 @@ assert stepped["method"] == "selection" and stepped["epsilon"] > 0'
     dp-loop --laps 1 --seed 1 -q --exec processes -- "dp-breed --data two.dp --offspring 12 | dp-sample --data two.dp --mode full |
         dp-select --data two.dp --loss logistic --epsilon 1 --clip 1 | tee noised.frames | $GATE | dp-step" > stream
     gate() { complains 5 "dp-account: $1" $GATE --in "$2"; }
-    choice() { PYTHONPATH=$ROOT/tests/bats python '
-import msgpack, struct
-for frame in msgpack.Unpacker(open("noised.frames", "rb"), raw=False, strict_map_key=False):
-    if frame["kind"] == "lap": exec(sys.argv[1])
-    sys.stdout.buffer.write(msgpack.packb(frame))' "$1" > edited.frames; }
+    choice() { recode noised.frames edited.frames 'for frame in laps: exec(sys.argv[1])' "$1"; }
     for value in 12 -1 9223372036854775807; do
         choice "frame['choice'] = msgpack.ExtType(1, struct.pack('<BBQQq', 4, 2, 1, 1, $value))"
         gate "the choice of lap 1 is not one of its candidates" edited.frames

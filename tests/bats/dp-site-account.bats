@@ -29,16 +29,11 @@ paid() { ledger_laps "$1"; }
 captured() {
     [ -e left.frames ] || dp-loop --laps $LAPS -q --exec processes -- "dp-gather --workers 2 --local '$LEFT | tee left%k.frames' |
         dp-noise -z 2 | $GATE" > /dev/null
-    /usr/bin/python3 - "$1" << 'END'
-import sys
-import msgpack
-out = []
-for frame in msgpack.Unpacker(open("left1.frames", "rb"), raw=False):
+    recode left1.frames site.frames '
+for frame in frames[:]:
     keep = True
     exec(sys.argv[1])
-    out += [frame] if keep else []
-open("site.frames", "wb").write(b"".join(map(msgpack.packb, out)))
-END
+    keep or frames.remove(frame)' "$1"
 }
 SITE_ACCOUNT='dp-site-account --multiplier 2 --epsilon 5 --delta 1e-5'
 

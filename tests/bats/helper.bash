@@ -139,12 +139,14 @@ edit() { "$ROOT/tests/bats/edit-frames.py" "$@"; }
 # recode IN OUT CODE [ARGUMENT…]: the stream IN after CODE has had its frames, and laps, which are some of them
 recode() {
     /usr/bin/python3 -c 'import msgpack, struct, sys
-frames = list(msgpack.Unpacker(open(sys.argv[1], "rb"), raw=False))
+frames = list(msgpack.Unpacker(open(sys.argv[1], "rb"), raw=False, strict_map_key=False))
 laps = [frame for frame in frames if frame["kind"] == "lap"]
 source, to, code = [sys.argv.pop(1) for _ in range(3)]
 exec(code)
 open(to, "wb").write(b"".join(map(msgpack.packb, frames)))' "$@"
 }
+# at_laps FRAMES: copies of the first lap of a stream as laps 1 and 2^k + 1 for all k < 40, in at-laps.frames
+at_laps() { recode "$1" at-laps.frames 'frames[1:-1] = [dict(laps[0], lap=n) for n in [1] + [2**k + 1 for k in range(40)]]'; }
 
 # jq, with numbers as numbers: since version 1.7 it prints the digits that it read (9.0, 4.9999999999999998E-8) until it calculates.
 jq() {

@@ -23,14 +23,12 @@ ask() { /usr/bin/python3 -c "import json, sys; r = json.load(sys.stdin); print($
 
 # move pop|set: noised.frames as moved.frames, whose hello frame names no directory or a missing one
 move() {
-    /usr/bin/python3 -c "
-import msgpack, sys
-for f in msgpack.Unpacker(open('noised.frames', 'rb'), raw=False, strict_map_key=False):
+    recode noised.frames moved.frames "
+for f in frames:
     if 'directory' in f and '$1' == 'pop':
         del f['directory']
     elif 'directory' in f:
-        f['directory'] = '/nowhere/x.dp'
-    sys.stdout.buffer.write(msgpack.packb(f))" > moved.frames
+        f['directory'] = '/nowhere/x.dp'"
 }
 
 # lines KIND LEDGER: how many there are
@@ -350,11 +348,7 @@ lines() { grep -c "\"kind\":\"$1\"" "$2" || true; }
 
 @test "a run that ends before the laps it announced was interrupted, whoever ended it" {
     dp-loop --laps 30 --exec processes -- "$(pipeline --no-ledger | sed 's/| dp-account/| tee noised.frames &/')" > /dev/null
-    /usr/bin/python3 -c '
-import msgpack, sys
-for f in msgpack.Unpacker(open("noised.frames", "rb"), raw=False, strict_map_key=False):
-    if f["kind"] != "lap" or f["lap"] <= 20:
-        sys.stdout.buffer.write(msgpack.packb(f))' > cut.frames
+    recode noised.frames cut.frames 'frames = [f for f in frames if f["kind"] != "lap" or f["lap"] <= 20]'
     dp-account --epsilon 10 --delta 1e-5 --in cut.frames > /dev/null
     assert_equal "$(dp-account report small.dp --json | ask "(r['runs'][0]['laps'], r['runs'][0]['status'])")" "(20, 'interrupted')"
     # so that a budget begins with its largest possible cost

@@ -7,16 +7,6 @@ prepare() {
     export PYTHONPATH=$ROOT/tests/bats
 }
 
-# at_laps FRAMES: copies of the first lap of a stream as laps 1 and 2^k + 1 for all k < 40, in at-laps.frames
-at_laps() {
-    /usr/bin/python3 - "$1" << 'END'
-import sys, msgpack
-hello, lap, *_, end = msgpack.Unpacker(open(sys.argv[1], "rb"), raw=False)
-frames = [hello] + [dict(lap, lap=n) for n in [1] + [2**k + 1 for k in range(40)]] + [end]
-open("at-laps.frames", "wb").write(b"".join(map(msgpack.packb, frames)))
-END
-}
-
 # differ FIELD FRAMES: no two laps of the stream have the same values in it
 differ() {
     /usr/bin/python3 - "$@" << 'END'

@@ -238,12 +238,9 @@ END
 @test "a run of open length that stops before its budget does is interrupted, and costs its plan" {
     dp-loop -q --laps 40 --exec processes -o model -- "dp-sample --data a.dp --rate 0.1 | dp-grad --data a.dp --loss logistic --clip 1 |
         dp-noise -z 20 | tee noised | dp-account --epsilon 1 --delta 1e-5 --no-ledger | dp-step --step 1" > /dev/null
-    /usr/bin/python3 - > open << 'END'
-import sys, msgpack
-for frame in msgpack.Unpacker(open("noised", "rb"), raw=False):
-    frame.pop("laps", None)
-    sys.stdout.buffer.write(msgpack.packb(frame))
-END
+    recode noised open '
+for frame in frames:
+    frame.pop("laps", None)'
     dp-account --epsilon 1 --delta 1e-5 --ledger open.ledger < open > released
     run jq -c '.runs[0] | [.laps, .status, .stated_at, .epsilon > 0.9, .epsilon <= 1]' <(dp-account report --json open.ledger)
     assert_output '[40,"interrupted","plan",true,true]'

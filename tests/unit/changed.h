@@ -8,7 +8,7 @@
 #include "unit.h"
 #include "wire/record.h"
 
-/* Of a Poisson batch: a sum with Gaussian noise. */
+/* The record of a sum over a Poisson batch, with Gaussian noise */
 static inline struct dp_record noised_sum(double rate, int64_t rows, double bound, double multiplier)
 {
     return (struct dp_record){.of = DP_F_SUM,

@@ -302,7 +302,8 @@ static const char *read_open(json_t *line, int64_t format, struct dp_ledger_entr
                        "software", &entry->software, "time", &entry->time, "unit", &entry->of.unit, "init", &entry->start.init,
                        "prior_epsilon", &entry->start.epsilon, "prior_delta", &entry->start.delta, "order", &entry->order,
                        "resumes", resumes, "addition", &entry->addition, "public_start", &entry->start.public_start,
-                       "with_schema", &entry->with_schema) != 0)
+                       "with_schema", &entry->with_schema) != 0 ||
+        (entry->with_schema && format < ONCE))
         return malformed;
     entry->holds = format >= ONCE && entry->order > 0;
     if (entry->of.population == NULL) /* the form of former versions */
@@ -547,18 +548,17 @@ const char *dp_ledger_book_join(struct dp_ledger_book *book, struct dp_ledger_en
     struct dp_ledger_entry *e = run;
     double mu, named;
     bool good = run->order == 0 && run->start.init != NULL && dp_schema_cost_mu(charges, &mu, &named);
-    if (run->whole)
-        return NULL;
     while (good && e->start.init != NULL && dp_ledger_book_mark(book, e->start.init, &e, NULL) == DP_OK) {
         good = may_join(book, e, run);
         for (size_t i = 0; good && i < e->paid.count; i++)
             good = dp_charges_add_run(&before, &e->paid.charge[i].event, e->paid.charge[i].laps, NULL) == DP_OK;
-        e->within = e->within || good;
+        if (good && e->within == 0)
+            e->within = 1 + (size_t)(run - book->entry);
     }
     good = good && contains(charges, &before);
     dp_charges_free(&before);
-    run->whole = good;
-    return good ? NULL : "its plan is not one composition with what its schema has cost";
+    run->whole = run->whole || good;
+    return good ? NULL : "its charges are not one composition with what its schema has cost";
 }
 
 /* The plan of a run, written before its first lap, or before the first lap after it was resumed. */
@@ -716,6 +716,8 @@ static const char *take_close(struct dp_ledger_book *book, json_t *line)
     const char *why = run_of(book, run, &entry);
     if (why == NULL)
         why = charges != NULL ? take_used(entry, charges, end.laps) : dp_ledger_old_close(entry, end.laps);
+    if (why == NULL && entry->whole)
+        why = dp_ledger_book_join(book, entry, &entry->paid);
     if (why != NULL)
         return why;
     entry->close = json_incref(line);

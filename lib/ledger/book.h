@@ -82,7 +82,7 @@ struct dp_ledger_entry {
     bool holds;                /* it has a filter and no close line: it has reserved its whole budget */
     struct dp_ledger_old *old; /* lines of format 2 (ledger/old.h), or NULL */
     bool whole;                /* with_schema, and its plan was found to have that cost */
-    bool within;               /* a run with `whole` has its charges: sums count them there */
+    size_t within;             /* 1 + number of the run with `whole` that has its charges, where sums count them; 0: none */
     size_t covered;            /* 1 + number of the limit that was set after this run, and began with its cost; 0: none */
 };
 
@@ -136,7 +136,8 @@ struct dp_ledger_entry *dp_ledger_book_find(const struct dp_ledger_book *book, c
 /* dp_ledger_book_join(book, entry, charges): the epsilon and delta of this run are for one composition of its own laps and of
  * the runs before it, a schema and knots. Its charges must have all of theirs. All must be Gaussians without sampling, or
  * thresholds: then later multipliers may depend on released values, because the sum of mu^2 was fixed before the first
- * (dp-privacy(7)). Sets entry->whole, and `within` of the runs before it. Returns NULL, or a sentence that says why not. */
+ * (dp-privacy(7)). Sets entry->whole, and `within` of the runs before it, which the first such run keeps. Returns NULL, or a
+ * sentence that says why not. */
 const char *dp_ledger_book_join(struct dp_ledger_book *book, struct dp_ledger_entry *entry, const struct dp_charges *charges);
 
 /* Whether the event has a delta of its own for names, as a schema has, and no lap of a run. */

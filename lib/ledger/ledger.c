@@ -316,7 +316,11 @@ static int refuse(struct dp_ledger *l, const struct dp_ledger_limit *limit, cons
     double fits = 0;
     bool holds = self->holds;
     char what[96];
-    self->holds = false; /* the run itself has spent nothing */
+    self->holds = false; /* the run itself has spent nothing, also not for its schema */
+    const size_t number = 1 + (size_t)(self - l->book.entry);
+    for (size_t i = 0; i < l->book.entries; i++)
+        if (l->book.entry[i].within == number)
+            l->book.entry[i].within = 0;
     int rc = dp_ledger_limit_epsilon(&l->book, limit, &l->costs, &counted, err);
     rc = rc ?: dp_ledger_limit_fitting(&l->book, limit, self, run, &fits, err);
     self->holds = holds;

@@ -462,6 +462,44 @@ print(0.5e-6 + above(1 / mu - mu / 2) - exp(1) * above(1 / mu + mu / 2))"
     assert_output --partial "the schema has not cost in the ledger people.json.ledger what its data set says"
 }
 
+@test "a ledger whose chain fits, but whose run leaves out what its knots have cost, is refused" {
+    numbers 20000
+    fit.sh numbers.csv --epsilon 1 -q --no-registry
+    forge() { # the last line but MORE, after an edit, with the hash that fits
+        /usr/bin/python3 - "$1" "$2" << 'P'
+import hashlib, json, sys
+lines = [json.loads(line) for line in open("numbers.dp.ledger")]
+lines = lines[:len(lines) - int(sys.argv[1])]
+line = lines[-1]
+exec(sys.argv[2])
+line.pop("hash")
+body = json.dumps(line, separators=(",", ":"))[:-1]
+mark = hashlib.blake2b(body.encode(), digest_size=32).hexdigest()
+kept = open("numbers.dp.ledger").read().splitlines(True)[:len(lines) - 1]
+open("forged", "w").write("".join(kept) + body + ',"hash":"' + mark + '"}\n')
+open("forged.mark", "w").write(line["run"] + ":%d:%s\n" % (len(lines), mark))
+P
+    }
+    forge 0 pass
+    dp-account verify forged > /dev/null
+    for edit in "0:line.update(charges=[], laps=0, epsilon=0.0, accountant='none', status='interrupted'); line.pop('model')" \
+        "0:line['charges'].pop(0); line['laps'] -= 1" "1:line['charges'].pop(0)"; do
+        forge "${edit%%:*}" "${edit#*:}"
+        run dp-account verify forged
+        assert_failure 5
+        assert_line --partial "its charges are not one composition with what its schema has cost"
+    done
+}
+
+@test "a budget that has no room for the run counts what its knots have cost" {
+    numbers 20000
+    dp-import csv --schema numbers.json -o zero.dp -q --no-registry --population people numbers.csv
+    dp-account budget --data zero.dp --epsilon 1 --delta 1e-5 --no-registry numbers.dp.ledger
+    run fit.sh numbers.csv --epsilon 1 --population people --no-registry
+    assert_failure 5
+    assert_line --partial "epsilon 0.1 of it is spent"
+}
+
 @test "a run with its schema that is resumed is still one composition with it" {
     people 20000
     fit.sh people.csv --label income --epsilon 1 --no-registry -q

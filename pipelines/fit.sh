@@ -58,7 +58,7 @@ place_model() {
         model=${1##*/}.model
         [ ! -e "$model" ] || [ -n "$print" ] || fail "$model is there already (-o $(quote "$model") replaces it; each run costs budget)"
     fi
-    [ -n "$print" ] || may_write -o "$model" "$data" "$own_schema" "${tests:-}"
+    [ -n "$print" ] || may_replace -o "$model" "$own_schema" "${tests:-}"
 }
 # check_table STEM: what would be in the way of its result
 check_table() {

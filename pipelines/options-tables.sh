@@ -13,21 +13,15 @@ options_of_counts() {
     options_of_run
 }
 
-# check_file OPTION FILE [READ…]: a file that is written replaces no file that is read here, and no table that a data set was made of
-check_file() {
-    local stem
-    stem=$(stem_of "${data%.dp}")
-    may_write "$1" "$2" "$data" "$schema" "$stem.json" "$stem.dp" "${@:3}"
-    [[ $data != *.dp?(/) || ! $2 -ef $stem.csv ]] || fail "$1: $2 may be the table that $data was made of, and would be replaced"
-}
 # check_data EXAMPLE: the data are there, and the CSV file that -o names can be written
 check_data() {
     [ -n "$data" ] || fail "the table is missing: $name $1 (try --help)"
     [ -e "$data" ] || fail "$data is not there: a table or a data set is expected"
     [ -n "$allow_weak$seed" ] || [ "$(calculate 'epsilon > 10')" = 0 ] ||
         fail "--epsilon: above 10 little is hidden; see dp-privacy(7) on choosing it (--allow-weak if that is meant)"
+    local file
     csv=$model
-    [ -z "$csv" ] || [ -n "$print" ] || { check_file -o "$csv" && may_write -o "$csv.model" && may_write -o "$csv.synthetic"; }
+    [ -z "$csv" ] || [ -n "$print" ] || for file in "$csv" "$csv.model" "$csv.synthetic"; do may_replace -o "$file"; done
     [[ ! -c $csv && ! -p $csv ]] || fail "-o: $csv is no file, and $csv.model goes next to it"
 }
 
@@ -45,6 +39,7 @@ import() {
     fi
     [[ $format = @(csv|tsv|arff) ]] ||
         fail "$data is a table of the format $format, and tables of csv, tsv and arff are counted (or a data set of yours: dp-import --basis bins)"
+    [ -z "$print" ] || fail "--print: $data is a table, and only a run on a data set is printed"
     own=${schema:-$stem.json}
     [ ! -s "$own" ] || unused "is for a proposed schema, and $own says what the columns are" label without
     [ ! -e "$stem.dp" ] || fail "$stem.dp is there already ($name $(quote "$stem.dp") counts its rows)"
@@ -82,9 +77,9 @@ charged() {
 plain() { case $data in *.gz) gzip -dc -- "$data" ;; *.xz) xz -dc -- "$data" ;; *.zst) zstd -dc -- "$data" ;; *) cat -- "$data" ;; esac 2> /dev/null || true; }
 # first_line: the line that names the columns, in ASCII; of another encoding, what is ASCII in it
 first_line() { plain | head -n 2 | tr -d '\0\r' | LC_ALL=C sed 's/^\(\xef\xbb\xbf\|\xff\xfe\|\xfe\xff\)//' | awk '!/^sep=/ && !n++'; }
-# header: the names in the first line, one a line; quotes hold delimiters together. Nothing if a quote goes on in the next line
+# header [DELIMITERS]: the names in the first line, one a line; quotes hold delimiters together. Nothing if a quote goes on in the next line
 header() {
-    first_line | awk '{
+    first_line | awk -v delimiters="${1:-,;|\t}" '{
         for (i = 1; i <= length($0); i++) {
             c = substr($0, i, 1)
             if (c == "\"" && (quoted || name ~ /^ *$/)) {
@@ -92,7 +87,7 @@ header() {
                 else if (substr($0, i + 1, 1) == "\"") { name = name c; i++ }
                 else quoted = 0
             }
-            else if (!quoted && c ~ /[,;|\t]/) { text = text name "\n"; name = "" }
+            else if (!quoted && index(delimiters, c)) { text = text name "\n"; name = "" }
             else name = name c
         }
         if (!quoted) print text name }' | sed 's/^ *//; s/ *$//'
@@ -100,10 +95,13 @@ header() {
 # check_name OPTION NAME: before a schema is paid for, refuses a name that is not in the first line. It looks at no line of rows: they are
 # private. A title, a header of several lines and names of columns without a header are for dp-import to judge
 check_name() {
-    local names
+    local names delimiter
     names=$(header)
-    [[ -z $2 || $2 = *[!\ -~]* || $2 =~ ^column[0-9]+$ || $names != *$'\n'* ]] || grep -xF -- "$2" <<< "$names" > /dev/null ||
-        fail "$1: there is no column '$2' in $data"
+    [[ -z $2 || $2 = *[!\ -~]* || $2 =~ ^column[0-9]+$ || $names != *$'\n'* ]] && return
+    for delimiter in ',' ';' '|' '\t' ',;|\t'; do
+        ! header "$delimiter" | grep -xF -- "$2" > /dev/null || return 0
+    done
+    fail "$1: there is no column '$2' in $data"
 }
 # A pipeline may check a table before its schema is paid for, or a schema of the user's before bins are, and change a proposed schema.
 check_size() { :; }
@@ -124,13 +122,27 @@ run_laps() {
     say "spent epsilon $(calculate "$(dp-info --get epsilon "$laps_model")"), delta $(dp-info --get delta "$laps_model")${seed:+ (seeded: not private)}; $(whose)"
 }
 
-# keep_model: the model next to the CSV file; what was paid for is kept, whatever fails then
+# lost: ends after a failure, and says where the release is, which may be printed again for nothing
+lost() {
+    trap - EXIT
+    echo "$name: what was paid for is in $laps_model" >&2
+    exit 1
+}
+# put FROM TO: FROM gets the name TO when it is whole
+put() {
+    local to
+    to=$(realpath -m -- "$2")
+    if [[ -e $to && ! -f $to ]]; then
+        cat -- "$1" > "$to" || lost
+    elif ! cp -- "$1" "$to.part" || ! mv -f -- "$to.part" "$to"; then
+        rm -f -- "$to.part"
+        lost
+    fi
+}
+# keep_model: the model next to the CSV file
 keep_model() {
-    cp "$laps_model" "$csv.model" || {
-        trap - EXIT
-        echo "$name: what was paid for is in $laps_model" >&2
-        exit 1
-    }
+    put "$laps_model" "$csv.model"
+    laps_model=$csv.model
 }
 # gate: dp-account with the options of the ledger
 gate() {

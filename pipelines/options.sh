@@ -283,15 +283,26 @@ in_text() {
     printf %s "$word"
 }
 
-# may_write OPTION FILE [READ…]: refuses, before there is one, a file that cannot get its name, or would replace a file that is read here
+# may_write OPTION FILE [USED…]: refuses, before there is one, a file that cannot get its name, or would replace a file that is used here, or
+# one in a data set
 may_write() {
-    local directory read
-    directory=$(dirname -- "$2")
-    [[ -c $2 || -p $2 || (-d $directory && -w $directory && -x $directory && ! -d $2) ]] || fail "$1: $(quote "$2") cannot be written"
-    for read in "${@:3}"; do
-        [ -z "$read" ] || [[ ! $2 -ef $read && $(realpath -m -- "$2") != "$(realpath -m -- "$read")" ]] ||
-            fail "$1: $2 is read by this command, and would be replaced"
+    local file directory used
+    file=$(realpath -m -- "$2")
+    directory=$(dirname -- "$file")
+    [[ -c $2 || -p $2 || (-d $directory && -w $directory && -x $directory && ! -d $2 && (! -e $2 || -w $2)) ]] || fail "$1: $(quote "$2") cannot be written"
+    for used in "${@:3}" ${ledger:+"$ledger" "$ledger.mark"}; do
+        [ -z "$used" ] || [[ ! $2 -ef $used && $file != "$(realpath -m -- "$used")" ]] ||
+            fail "$1: $2 is used by this command, and would be replaced"
     done
+    [ ! -e "$directory/dataset.json" ] || fail "$1: $2 is in a data set"
+}
+# may_replace OPTION FILE [USED…]: the same for the result of a table or of a data set, which replaces no file that was made of it either
+may_replace() {
+    local stem one used=("$data" "${schema:-}")
+    stem=$(stem_of "${data%.dp}")
+    for one in json dp; do used+=("$stem.$one" "$stem.$one.ledger" "$stem.$one.ledger.mark"); done
+    may_write "$1" "$2" "${used[@]}" "$stem-test.dp" "${@:3}"
+    [[ $data != *.dp?(/) || ! $2 -ef $stem.csv ]] || fail "$1: $2 may be the table that $data was made of, and would be replaced"
 }
 
 # unused WHY OPTION…: refuses options that would change nothing

@@ -52,12 +52,13 @@ $(gate) |
 dp-rows${target:+ --target $(in_text "$target")}"
 keep_model
 words_of rows
-dp-rows draw "${words[@]}" --errors "$directory/errors" "$laps_model" > "$directory/csv" || exit
-cat > "$csv.synthetic" << END
+dp-rows draw "${words[@]}" --errors "$directory/errors" "$laps_model" > "$directory/csv" || lost
+cat > "$directory/mark" << END
 synthetic rows: dpline rows drew them from tables with noise, and they belong to nobody; ${csv##*/}.model says what was paid
 $(b2sum -l 256 < "$directory/csv" | cut -d ' ' -f 1)
 $(cat "$directory/errors")
 END
-cat "$directory/csv" > "$csv" # after its mark, so that rows of people are not made of a part of them
+put "$directory/mark" "$csv.synthetic"
+put "$directory/csv" "$csv" # after its mark, so that rows of people are not made of a part of them
 say "$csv has synthetic rows, which are nobody's: measures on them are not measures on people; $csv.model has their tables, and $csv.synthetic \
 is their mark: keep it next to them"

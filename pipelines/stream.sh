@@ -32,7 +32,7 @@ parse "$@"
 [ -e "$schema" ] || fail "--schema: $schema is not there"
 [ -z "$table" ] || [ -e "$table" ] || fail "$table is not there"
 [ -n "$table" ] || [ ! -t 0 ] || [ -n "$print" ] || fail "standard input is a terminal, and rows are expected (dpline stream … < TABLE)"
-may_write -o "$model" "$table" "$schema"
+may_write -o "$model" "$table" "$schema" "$kept"
 table=${table:--} kept=${kept:-$model.kept} population=${population:-$(basename "$schema" .json)}
 [ -n "$ledger$no_ledger$seed" ] || ledger=$model.ledger
 if [ -n "$resume" ]; then

@@ -15,7 +15,7 @@ help[model]="write the CSV table there (default: to standard output)"
 parse "$@"
 check_data "TABLE --by ward,sex --epsilon 1"
 [ -n "$by" ] || fail "--by is required: the columns whose groups are counted"
-[ -z "$svg" ] || check_file --svg "$svg" "$csv" "${csv:+$csv.model}"
+[ -z "$svg" ] || may_replace --svg "$svg" "$csv" "${csv:+$csv.model}"
 # trim LIST: without the blanks around names
 trim() { sed -E 's/ *([,;]) */\1/g; s/^ +| +$//g' <<< "$1"; }
 by=$(trim "$by") mean=$(trim "$mean")
@@ -38,11 +38,11 @@ dp-noise --noise $noise --multiplier $multiplier |
 $(gate) |
 dp-table"
 if [ -z "$csv" ]; then
-    dp-table print "$laps_model"
+    dp-table print "$laps_model" || lost
 else
     keep_model
-    dp-table print "$laps_model" > "$directory/csv"
-    cat "$directory/csv" > "$csv"
+    dp-table print "$laps_model" > "$directory/csv" || lost
+    put "$directory/csv" "$csv"
     say "the tables are in $csv, and what certificates need in $csv.model"
 fi
-[ -z "$svg" ] || dp-table print --to svg "$laps_model" > "$svg"
+[ -z "$svg" ] || { dp-table print --to svg "$laps_model" > "$directory/svg" && put "$directory/svg" "$svg"; } || lost

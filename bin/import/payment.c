@@ -8,6 +8,7 @@
 #include "base/option.h"
 #include "base/unit.h"
 #include "gate/payer.h"
+#include "gate/weak.h"
 #include "ledger/schema_cost.h"
 #include "math/bracket.h"
 #include "math/grid.h"
@@ -190,7 +191,10 @@ int payment_make(const struct payment *p, const struct payment_options *o, const
         dp_key_fresh(&key);
     struct dp_frame *lap = dp_frame_new();
     int rc = DP_OK;
-    if (add_noise(&key, p, counts, n) != 0)
+    if (o->of > 0) /* what the run after it would refuse */
+        rc = dp_weak_check(o->epsilon, budget_delta(p->delta), p->units, o->allow_weak || o->seed != DP_OPT_ABSENT_INT, NULL,
+                           NULL, err);
+    if (rc == DP_OK && add_noise(&key, p, counts, n) != 0)
         rc = dp_fail(err, DP_E_RUN, "--%s: noise of scale %g does not fit the grid", o->option, p->scale);
     rc = rc ?: make_lap(p, identity->name, counts, n, lap, err);
     rc = rc ?: pay(p, o, identity, prior, lap, mark, err);

@@ -58,7 +58,7 @@ printed() { dpline fit small.dp --print -q "$@" | tr -s ' \n' ' '; }
     complains 2 "dpline fit: --label is for a table; a data set has its label" dpline fit small.dp --label age
     cp people.csv people.txt
     complains 2 "dpline fit: people.txt: a table has a name that ends with its format, as .csv or .csv.gz" dpline fit people.txt --label x
-    complains 2 "dpline fit: -o: people.csv is read by this command, and would be replaced" dpline fit people.csv --label x -o people.csv
+    complains 2 "dpline fit: -o: people.csv is used by this command, and would be replaced" dpline fit people.csv --label x -o people.csv
     complains 2 "dpline fit: --class-weights: a number for each class, got '1'" dpline fit people.csv --label x --class-weights 1
     for known in "--classes no,yes" "--label x=yes"; do
         complains 2 "dpline fit: --class-weights: one for each class, in the order of their names" \

@@ -225,6 +225,10 @@ share() { awk -F, "NR > 1 { n++; if ($2) k++ } END { printf \"%.4f\", k / n }" "
     dpline rows quotes.csv --target 'ward, of "stay"' --row-is-person --no-registry -q -o rows.csv
     assert_equal "$(head -n 1 rows.csv)" '"ward, of ""stay""",age of x,sex,died'
     dp-import csv -s quotes.json -q -o again.dp rows.csv
+    # a delimiter of other tables in a name
+    sed '1s/.*/ward;age|years;sex;died, or not/; s/,/;/g; 1s/died;/died,/' t.csv > lines.csv
+    dpline rows lines.csv --target 'died, or not' --row-is-person --no-registry -q -o lines-rows.csv
+    assert_equal "$(head -n 1 lines-rows.csv)" 'ward,age|years,sex,"died, or not"'
 }
 
 @test "what was paid for is kept if the rows cannot be written" {
@@ -234,9 +238,17 @@ share() { awk -F, "NR > 1 { n++; if ($2) k++ } END { printf \"%.4f\", k / n }" "
     dp-rows draw full.csv.model --rows 10 > few.csv
     assert_equal "$(wc -l < few.csv)" 11
     # the mark is there before the rows, so a part of them is not taken for rows of people
-    ln -s nowhere/rows.csv part.csv
-    run -1 dpline rows disk.dp --target died --no-registry -q -o part.csv
+    printf '#!/bin/sh\ncase "$*" in *part.csv) exit 1 ;; esac\nexec %s "$@"\n' "$(command -v mv)" > mv
+    chmod +x mv
+    PATH=$PWD:$PATH run -1 dpline rows disk.dp --target died --no-registry -q -o part.csv
+    assert_line "dpline rows: what was paid for is in part.csv.model"
     [ -s part.csv.synthetic ]
+    for file in part.csv part.csv.part; do assert_not_exists $file; done
+    rm mv
+    ln -s nowhere/rows.csv nowhere.csv
+    complains 2 "dpline rows: -o: nowhere.csv cannot be written" dpline rows disk.dp -o nowhere.csv
+    run -1 bash -c 'dpline tables disk.dp --by ward --no-registry -q > /dev/full'
+    assert_line --regexp '^dpline tables: what was paid for is in /.*/model$'
     # a full disk
     ln -s /dev/full lost.csv.model
     for run in 'rows disk.dp --target died' 'tables disk.dp --by ward'; do

@@ -49,8 +49,8 @@ one_release() {
     refuses "--rows: must be a whole number >= 1, got '0'" --schema s.json --rows 0 -o m
     refuses "--schema: no.json is not there" --schema no.json --rows 120 -o m
     refuses "no.csv is not there" --schema s.json --rows 120 -o m no.csv
-    refuses "-o: s.json is read by this command, and would be replaced" --schema s.json --rows 120 -o s.json
-    refuses "-o: t.csv is read by this command, and would be replaced" --schema s.json --rows 120 -o t.csv t.csv
+    refuses "-o: s.json is used by this command, and would be replaced" --schema s.json --rows 120 -o s.json
+    refuses "-o: t.csv is used by this command, and would be replaced" --schema s.json --rows 120 -o t.csv t.csv
     refuses "--resume: m.kept is not there, so there is no run to continue" --schema s.json --rows 120 -o m --resume
     mkdir m.kept
     refuses "m.kept is there: a run has not had all its rows (--resume continues it; without the directory another run begins)" \

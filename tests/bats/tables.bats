@@ -117,7 +117,7 @@ prepare() {
 }
 
 @test "no file of the user's is replaced" {
-    refused() { complains 2 "dpline $1: $2: $3 is read by this command, and would be replaced" dpline "$1" u.csv --by ward "${@:4}"; }
+    refused() { complains 2 "dpline $1: $2: $3 is used by this command, and would be replaced" dpline "$1" u.csv --by ward "${@:4}"; }
     mv u.json schema.json
     refused tables -o u.csv -o u.csv
     refused tables -o ./u.json -o ./u.json
@@ -126,13 +126,41 @@ prepare() {
     refused tables --svg u.csv --svg u.csv -o out.csv
     refused tables --svg out.csv --svg out.csv -o out.csv
     refused tables --svg out.csv.model --svg out.csv.model -o out.csv
-    complains 2 "dpline rows: -o: u.json is read by this command, and would be replaced" dpline rows u.csv -o u.json
+    complains 2 "dpline rows: -o: u.json is used by this command, and would be replaced" dpline rows u.csv -o u.json
     assert_equal "$(ls -- u.*)" u.csv
     dp-import csv -s schema.json -q --basis bins -o u.dp u.csv
     for word in rows tables; do
         complains 2 "dpline $word: -o: u.csv may be the table that u.dp was made of, and would be replaced" dpline $word u.dp -o u.csv
     done
+    dp-import csv -s schema.json -q -o v.dp u.csv
+    for file in u.csv.model u.csv.synthetic; do
+        ln -s "$PWD/schema.json" out${file#u}
+        complains 2 "dpline rows: -o: out${file#u} is used by this command, and would be replaced" dpline rows u.dp --schema schema.json -o out.csv
+        rm out${file#u}
+    done
+    cp u.csv v.csv
+    complains 2 "dpline fit: -o: v.csv may be the table that v.dp was made of, and would be replaced" dpline fit v.dp -o v.csv
+    for word in rows fit; do
+        for file in u.dp.ledger u.dp.ledger.mark u.json.ledger u.json; do
+            complains 2 "dpline $word: -o: $file is used by this command, and would be replaced" dpline $word u.dp -o $file
+        done
+        complains 2 "dpline $word: -o: l is used by this command, and would be replaced" dpline $word u.dp --ledger l -o l
+        complains 2 "dpline $word: -o: u.dp/dataset.json is in a data set" dpline $word u.dp -o u.dp/dataset.json
+    done
     assert_equal "$(head -n 1 u.csv)" ward,sex,days,age
+}
+
+@test "nothing is paid for if the run would be refused, or is only printed" {
+    for word in rows "tables --by ward"; do
+        complains 2 "dpline ${word%% *}: --print: u.csv is a table, and only a run on a data set is printed" dpline $word u.csv --print
+    done
+    rm -f u.json
+    for word in "rows -o rows.csv" "tables --by ward"; do
+        run dpline $word u.csv --row-is-person --delta 5e-3 --no-registry
+        assert_failure 5
+        assert_line --regexp '^dp-import: delta = 0.005 is not below 1/N = '
+        assert_not_exists u.json.ledger
+    done
 }
 
 @test "an identifier is a question, for tables and for rows, and nothing is charged" {

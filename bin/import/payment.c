@@ -119,22 +119,34 @@ static int make_hello(const struct dp_frame *lap, const struct identity *identit
     return dp_frame_add_record(hello, &lap->record[0], err);
 }
 
+/* The delta of which a schema has a tenth. */
+static double budget_delta(double delta)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%.15g", 10 * delta);
+    return strtod(text, NULL);
+}
+
 /* mark: of the ledger's line, or "". */
 static int pay(const struct payment *p, const struct payment_options *o, const struct identity *identity, const json_t *prior,
                const struct dp_frame *lap, char mark[DP_LEDGER_MARK], struct dp_err *err)
 {
     const struct dp_registry_place place = dp_registry_chosen(&identity->choice, dp_registry_default());
-    const struct dp_payer_options pays = {.epsilon = p->epsilon,
-                                          .delta = p->delta,
-                                          .ledger = o->ledger,
-                                          .new_ledger = o->new_ledger,
-                                          .no_ledger = o->no_ledger,
-                                          .registry = identity->choice,
-                                          .allow_seeded = true,
-                                          .allow_weak = o->allow_weak};
+    struct dp_payer_options pays = {.epsilon = p->epsilon,
+                                    .delta = p->delta,
+                                    .ledger = o->ledger,
+                                    .new_ledger = o->new_ledger,
+                                    .no_ledger = o->no_ledger,
+                                    .registry = identity->choice,
+                                    .allow_seeded = true,
+                                    .allow_weak = o->allow_weak};
     struct dp_payer payer = {
         .options = &pays, .seeded = o->seed != DP_OPT_ABSENT_INT, .registry = &place, .time = (int64_t)time(NULL)};
     struct dp_frame *hello = dp_frame_new();
+    if (o->of > 0) {
+        struct target target = {o->of, budget_delta(p->delta)};
+        pays.later = (struct dp_ledger_later){o->of, target.delta, dp_bracket_smallest(excess, &target, 1e9)};
+    }
     int rc = make_hello(lap, identity, prior, hello, err);
     rc = rc ?: dp_payer_hello(&payer, hello, err);
     rc = rc ?: dp_payer_check(&payer, lap, err);
@@ -169,14 +181,6 @@ static int add_noise(const struct dp_key *key, const struct payment *p, int64_t 
     }
     dp_bands_close(&b);
     return rc;
-}
-
-/* The delta of which a schema has a tenth. */
-static double budget_delta(double delta)
-{
-    char text[40];
-    snprintf(text, sizeof text, "%.15g", 10 * delta);
-    return strtod(text, NULL);
 }
 
 int payment_make(const struct payment *p, const struct payment_options *o, const struct identity *identity, const json_t *prior,

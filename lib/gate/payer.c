@@ -155,6 +155,7 @@ static struct dp_ledger_run ledger_run(const struct dp_payer *p, const struct dp
         .init_lap = dp_frame_int(p->contract.hello, DP_F_MODEL_LAP, 0),
         .time = p->time,
         .done = p->contract.last,
+        .later = o->later,
         .partial = o->partial,
     };
     if (o->adaptive) /* later laps are unknown */

@@ -18,7 +18,8 @@ struct dp_payer_options {
     bool no_ledger, partial;
     struct dp_registry_choice registry;
     bool allow_seeded, allow_weak, adaptive;
-    bool with_schema; /* the budget is also for the schema of the data set, in one composition with the run */
+    struct dp_ledger_later later; /* of the run after a schema */
+    bool with_schema;             /* the budget is also for the schema of the data set, in one composition with the run */
 };
 
 struct dp_payer {

@@ -412,17 +412,44 @@ static int note_open(struct dp_ledger *l, const struct dp_ledger_run *run, bool 
                : dp_fail(err, DP_E_UNSAFE, "the schema has not cost in the ledger %s what its data set says: %s", l->path, why);
 }
 
+/* *fits: the budgets of the population also cover the composition of this run with a later one. */
+static int check_later(struct dp_ledger *l, const struct dp_ledger_run *run, bool *fits, struct dp_err *err)
+{
+    struct dp_ledger_entry *self = dp_ledger_book_find(&l->book, l->run);
+    const struct dp_event event = dp_event_gaussian(DP_SAMPLING_NONE, 1, run->later.multiplier, 0);
+    const double epsilon = self->epsilon, delta = self->delta;
+    const struct dp_ledger_limit *limit;
+    struct dp_charges both = {0};
+    size_t at = 0;
+    *fits = true;
+    if (!(run->later.epsilon > 0))
+        return DP_OK;
+    int rc = dp_charges_add(&both, &event, 1, err);
+    self->epsilon = run->later.epsilon;
+    self->delta = run->later.delta;
+    while (rc == DP_OK && *fits && (limit = dp_ledger_book_limit(&l->book, self->of.population, self->of.data, &at)) != NULL)
+        rc = dp_ledger_limit_admits(&l->book, limit, &l->costs, self, &both, true, fits, err);
+    self->epsilon = epsilon;
+    self->delta = delta;
+    dp_charges_free(&both);
+    return rc;
+}
+
 /* Opens the run in the book, or says why it does not fit. A run that fits in no other way chooses addition only, which a used
  * budget refuses. */
 static int admit(struct dp_ledger *l, const struct dp_ledger_run *run, struct batch *batch, struct dp_err *err)
 {
-    bool fits, adds = false;
+    bool fits = false, later = true, adds = false;
     struct dp_err why = {0}, unused = {0};
     int rc = note_open(l, run, false, batch, err);
     rc = rc ?: check_room(l, run, &fits, &why);
+    rc = rc ?: fits ? check_later(l, run, &later, err) : DP_OK;
     int64_t affords = l->affords;
-    if (rc == DP_OK && !fits && run->resumes == NULL)
-        adds = note_open(l, run, true, batch, &unused) == DP_OK && check_room(l, run, &adds, &unused) == DP_OK && adds;
+    if (rc == DP_OK && !(fits && later) && run->resumes == NULL)
+        adds = note_open(l, run, true, batch, &unused) == DP_OK && check_room(l, run, &adds, &unused) == DP_OK && adds &&
+               (later || (check_later(l, run, &later, &unused) == DP_OK && later));
+    if (rc == DP_OK && fits && !later)
+        rc = note_open(l, run, false, batch, err);
     if (rc == DP_OK && !fits && !adds) {
         rc = run->partial && run->laps > 0 ? note_open(l, run, false, batch, err)
              : run->charges != NULL        ? DP_E_BUDGET

@@ -25,6 +25,12 @@ struct dp_ledger;
 #define DP_LEDGER_MARK 128 /* bytes that hold any mark and its NUL */
 #define DP_LEDGER_ORDERS 8 /* the most orders of a budget */
 
+/* The budget that a schema and a later run have as one composition; epsilon 0: there is no such run. */
+struct dp_ledger_later {
+    double epsilon, delta;
+    double multiplier; /* of one Gaussian that costs this budget */
+};
+
 /* Facts about a run that are known when it starts. Strings are UTF-8 and are copied. */
 struct dp_ledger_run {
     const char *data;       /* the digest that names the data set */
@@ -54,6 +60,7 @@ struct dp_ledger_run {
     const struct dp_charges *with; /* NULL, or what the schema of the data set has cost, from `init` on: with the plan it is one
                                     * composition, which epsilon and delta are for (dp_ledger_book_join) */
     const struct dp_charges *charges; /* or the whole plan, which is admitted as one piece */
+    struct dp_ledger_later later;     /* if only addition has room for that run, too, this one chooses addition */
     bool partial;                     /* the run may begin even if the population's budget does not cover all its laps */
 };
 

@@ -491,13 +491,31 @@ P
     done
 }
 
-@test "a budget that has no room for the run counts what its knots have cost" {
+@test "a budget of epsilon pays for a schema and its run, and one that has no room for the run counts what its knots have cost" {
     numbers 20000
     dp-import csv --schema numbers.json -o zero.dp -q --no-registry --population people numbers.csv
-    dp-account budget --data zero.dp --epsilon 1 --delta 1e-5 --no-registry numbers.dp.ledger
+    budget() { dp-account budget --data zero.dp --epsilon "$1" --delta 1e-5 --no-registry "$2"; }
+    budget 0.9 numbers.dp.ledger
     run fit.sh numbers.csv --epsilon 1 --population people --no-registry
     assert_failure 5
     assert_line --partial "epsilon 0.1 of it is spent"
+    rm -r numbers.dp numbers-test.dp numbers.dp.ledger*
+    # a filter has no room for a run of all of the budget, so knots choose addition
+    budget 1 numbers.dp.ledger
+    fit.sh numbers.csv --epsilon 1 --population people --no-registry -q
+    run dp-account report numbers.dp.ledger
+    assert_line --regexp '^spent: epsilon 1 at delta 1e-05 of a budget of 1, by 2 runs and [0-9]* laps .addition.$'
+    people 20000
+    budget 1 people.json.ledger
+    fit.sh people.csv --label income --epsilon 1 --population people --no-registry -q
+    run dp-account report people.json.ledger
+    assert_line --regexp '^spent: epsilon 1 at delta 1e-05 of a budget of 1, by 3 runs and [0-9]* laps .addition.$'
+    # where there is room, the filter stays
+    rm -r numbers.dp numbers-test.dp numbers.model numbers.dp.ledger*
+    budget 3 numbers.dp.ledger
+    fit.sh numbers.csv --epsilon 1 --population people --no-registry -q
+    run dp-account report numbers.dp.ledger
+    assert_line --regexp '^spent: epsilon 1[.][0-9]* at delta 1e-05 of a budget of 3, by 2 runs and [0-9]* laps .filter at order '
 }
 
 @test "a run with its schema that is resumed is still one composition with it" {

@@ -142,8 +142,9 @@ visits() {
     grep -qx "dp-import: column 'mrn' is person, rows_per_person 8" said
     grep -q '^dp-import: visits.dp: 2400 persons, ' said
     grep -q '^dpline fit: spent epsilon 1, delta 0.0001; that is for all rows of a person together$' said
-    grep -q '^dpline fit: by all runs on these people: epsilon 1 at delta 0.0001, by 3 runs and ' said
-    assert_equal "$(jq -r 'select(.kind == "open").unit' visits.json.ledger | paste -sd,)" person:1,person:8,person:8
+    # it depends on the noise of the schema whether a tenth is enough for knots
+    grep -q '^dpline fit: by all runs on these people: epsilon 1 at delta 0.0001, by [23] runs and ' said
+    assert_regex "$(jq -r 'select(.kind == "open").unit' visits.json.ledger | paste -sd,)" '^person:1(,person:8){1,2}$'
     assert_equal "$(jq -c '[.columns[0], .paid.person]' visits.json)" '[{"name":"mrn","type":"person","rows_per_person":8},"mrn"]'
     # with the schema: nothing else is said of persons, and it is their number that chooses the run
     rm -r visits.dp visits-test.dp visits.model

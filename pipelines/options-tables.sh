@@ -128,14 +128,14 @@ lost() {
     echo "$name: what was paid for is in $laps_model" >&2
     exit 1
 }
-# put FROM TO: FROM gets the name TO when it is whole
+# put FROM TO: FROM gets the name TO when it is whole, with the rights of a new file
 put() {
-    local to
+    local to part=''
     to=$(realpath -m -- "$2")
     if [[ -e $to && ! -f $to ]]; then
         cat -- "$1" > "$to" || lost
-    elif ! cp -- "$1" "$to.part" || ! mv -f -- "$to.part" "$to"; then
-        rm -f -- "$to.part"
+    elif ! { part=$(mktemp -- "$to.XXXXXX") && cp -- "$1" "$part" && chmod '=rw' -- "$part" && mv -f -- "$part" "$to"; }; then
+        [ -z "$part" ] || rm -f -- "$part"
         lost
     fi
 }

@@ -243,7 +243,8 @@ share() { awk -F, "NR > 1 { n++; if ($2) k++ } END { printf \"%.4f\", k / n }" "
     PATH=$PWD:$PATH run -1 dpline rows disk.dp --target died --no-registry -q -o part.csv
     assert_line "dpline rows: what was paid for is in part.csv.model"
     [ -s part.csv.synthetic ]
-    for file in part.csv part.csv.part; do assert_not_exists $file; done
+    assert_equal "$(ls part.csv*)" $'part.csv.model\npart.csv.synthetic'
+    assert_equal "$(stat -c %a part.csv.model)" "$(touch new && stat -c %a new)"
     rm mv
     ln -s nowhere/rows.csv nowhere.csv
     complains 2 "dpline rows: -o: nowhere.csv cannot be written" dpline rows disk.dp -o nowhere.csv

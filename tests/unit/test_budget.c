@@ -1,29 +1,11 @@
 /* A budget of a population: the filter together with addition, the choice between them, and allowed changes
    (ledger/limit.h). */
-#include "unit.h"
-#include "scratch.h"
-
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
 #include "claimed.h"
-#include "ledger/book.h"
-#include "ledger/ledger.h"
-#include "ledger/limit.h"
+#include "scratch.h"
+#include "unit.h"
+
 #include "ledger/report.h"
-#include "ledger/sum.h"
 #include "priv/rdp.h"
-
-#define PATH "test.ledger"
-
-static int fresh(void **state)
-{
-    (void)state;
-    unlink(PATH ".mark");
-    unlink(PATH);
-    return 0;
-}
 
 /* At order 2 a lap of z = 2 costs exactly 1/4. */
 static struct dp_event gaussian(double multiplier)
@@ -61,59 +43,28 @@ static struct dp_ledger_run a_run(double epsilon, double delta, const struct dp_
                                   .plan = plan_of(event, laps)};
 }
 
-static int try(struct dp_ledger **ledger, const struct dp_ledger_run *run, struct dp_err *err)
-{
-    *err = (struct dp_err){0};
-    return dp_ledger_open(ledger, PATH, run, err);
-}
-
-static struct dp_ledger *opened(const struct dp_ledger_run *run)
-{
-    struct dp_ledger *ledger;
-    struct dp_err err;
-    assert_ok(try(&ledger, run, &err));
-    return ledger;
-}
-
 /* Closes the run with the cost that its readers compute. */
 static void end(struct dp_ledger *ledger, const struct dp_ledger_run *run, const struct dp_event *event, int64_t laps,
                 const char *status)
 {
-    struct dp_charges used = {0};
-    struct dp_answer answer = {.by = DP_ACCOUNTANT_NONE};
     struct dp_err err = {0};
-    assert_int_equal(dp_charges_add(&used, event, laps, &err), 0);
-    assert_int_equal(dp_ledger_cost(ledger, &used, status, &answer, &err), 0);
-    struct dp_ledger_end how = {.used = &used,
-                                .epsilon = answer.upper,
-                                .delta = run->delta,
-                                .accountant = dp_accountant_names[answer.by],
-                                .status = status};
-    assert_ok(dp_ledger_close(ledger, &how, &err));
-    dp_charges_free(&used);
+    assert_ok(close_with(ledger, laps > 0 ? LAPS_OF(*event, laps) : &(struct dp_charges){0}, run->delta, status, &err));
     dp_ledger_free(ledger);
 }
 
 /* Opens, reserves and ends a run that must fit. */
 static void whole(const struct dp_ledger_run *run, const struct dp_event *event)
 {
-    struct dp_ledger *ledger = opened(run);
-    end(ledger, run, event, run->laps, "done");
+    end(opened(run), run, event, run->laps, "done");
 }
 
 static void assert_refused(const struct dp_ledger_run *run, const char *part)
 {
     struct dp_ledger *ledger;
-    struct dp_err err;
-    assert_int_equal(try(&ledger, run, &err), DP_E_UNSAFE);
+    struct dp_err err = {0};
+    assert_int_equal(dp_ledger_open(&ledger, PATH, run, &err), DP_E_UNSAFE);
     if (strstr(err.message, part) == NULL)
         fail_msg("'%s' does not say '%s'", err.message, part);
-}
-
-static void set(struct dp_ledger_budget *budget)
-{
-    struct dp_err err = {0};
-    assert_ok(dp_ledger_set_budget(PATH, budget, &err));
 }
 
 static bool holds(void)
@@ -131,13 +82,10 @@ static bool holds(void)
 /* At order 2 with a tenth of delta = 1e-5 the penalty is 13.1: nothing has room there. */
 static struct dp_ledger_budget a_budget(double epsilon)
 {
-    return (struct dp_ledger_budget){.population = "p",
-                                     .data = "d",
-                                     .adjacency = "null-record",
-                                     .epsilon = epsilon,
-                                     .delta = 1e-5,
-                                     .order = {{40, 0.1}},
-                                     .orders = 1};
+    struct dp_ledger_budget budget = budget_of("p", epsilon, 1e-5, 40);
+    budget.data = "d";
+    budget.order[0].delta = 0.1;
+    return budget;
 }
 
 /* The beginning of most tests: a budget of epsilon 1, and no runs. */
@@ -145,7 +93,7 @@ static int one_budget(void **state)
 {
     struct dp_ledger_budget budget = a_budget(1);
     fresh(state);
-    set(&budget);
+    set_budget(&budget);
     return 0;
 }
 
@@ -203,8 +151,7 @@ TEST_IN(addition_counts_runs_whole, one_budget, NULL)
     struct dp_event event = gaussian(2), quiet = gaussian(1000);
     struct dp_ledger_run first = a_run(0.4, 1e-6, &event, 10), second = a_run(0.5, 1e-6, &quiet, 10);
     struct dp_ledger_run more = a_run(0.2, 1e-6, &event, 1), rest = a_run(0.1, 1e-6, &event, 1);
-    struct dp_ledger *ledger = opened(&first);
-    end(ledger, &first, &event, 3, "interrupted");
+    end(opened(&first), &first, &event, 3, "interrupted");
     whole(&second, &quiet);
     assert_refused(&more, "with as many laps a run of --epsilon 0.1 fits");
     whole(&rest, &event);
@@ -222,7 +169,7 @@ TEST_IN(a_claim_does_not_add_up, fresh, NULL)
     struct dp_ledger_budget budget = a_budget(1), later = budget;
     struct dp_event event = gaussian(2), quiet = gaussian(1e6);
     struct dp_ledger_run claimed = a_run(0.1, 1e-6, &event, 1), small = a_run(0.1, 1e-6, &quiet, 1);
-    set(&budget);
+    set_budget(&budget);
     whole(&claimed, &event);
     whole(&small, &quiet);
     make_claimed(PATH, 0);
@@ -257,8 +204,7 @@ TEST_IN(who_chooses_addition_gives_up_the_filter, one_budget, NULL)
 {
     struct dp_event event = gaussian(12), quiet = gaussian(1e6); /* order 40 has room for five laps of ten */
     struct dp_ledger_run exact = a_run(1, 1e-5, &event, 10), small = a_run(0.5, 1e-7, &quiet, 1);
-    struct dp_ledger *ledger = opened(&exact);
-    end(ledger, &exact, &event, 1, "interrupted");
+    end(opened(&exact), &exact, &event, 1, "interrupted");
     assert_refused(&small, "affords 0 of the run's 1 laps; epsilon 1 of it is spent");
 }
 
@@ -306,8 +252,7 @@ TEST_IN(thresholds_of_the_first_run_have_a_part_of_delta, one_budget, NULL)
     end(opened(&schema), &schema, &names, 0, "interrupted"); /* its plan has taken its part, whatever it used */
     assert_refused(&most, "affords");
     one_budget(state);
-    struct dp_ledger *ledger = opened(&schema);
-    end(ledger, &schema, &names, 1, "done");
+    end(opened(&schema), &schema, &names, 1, "done");
     assert_refused(&again, "affords 0");
     assert_refused(&more, "affords");
     whole(&fits, &quiet);
@@ -318,14 +263,11 @@ TEST_IN(thresholds_of_the_first_run_have_a_part_of_delta, one_budget, NULL)
     assert_refused(&schema, "affords 0");
     /* a run that is resumed has a plan that was not there at the beginning */
     one_budget(state);
-    struct dp_charges used = {0};
     char mark[DP_LEDGER_MARK];
     names.query[0].named_delta = 1e-7;
     struct dp_ledger_run two = a_run(0.9, 2e-6, &names, 2);
-    ledger = opened(&two);
-    assert_int_equal(dp_charges_add(&used, &names, 1, &err), 0);
-    assert_int_equal(dp_ledger_checkpoint(ledger, &used, &used, &err), 0);
-    dp_charges_free(&used);
+    struct dp_ledger *ledger = opened(&two);
+    assert_ok(dp_ledger_checkpoint(ledger, LAPS_OF(names, 1), LAPS_OF(names, 1), &err));
     snprintf(mark, sizeof mark, "%s", dp_ledger_mark(ledger));
     dp_ledger_free(ledger);
     two.resumes = mark;
@@ -337,8 +279,7 @@ TEST_IN(thresholds_of_the_first_run_have_a_part_of_delta, one_budget, NULL)
     one_budget(state);
     names.query[0].named_delta = 1e-6;
     schema = a_run(0.9, 2e-6, &names, 1);
-    ledger = opened(&schema);
-    end(ledger, &schema, &names, 1, "done");
+    end(opened(&schema), &schema, &names, 1, "done");
     assert_refused(&small, "affords 0");
 }
 
@@ -347,16 +288,12 @@ static void state_release(enum dp_query_kind kind, double size, double delta, ch
     struct dp_ledger_run run = {
         .data = "d", .population = "p", .rows = 9, .adjacency = "null-record", .epsilon = size, .delta = delta};
     struct dp_ledger_statement said = {.what = "a survey", .release = {.kind = kind}, .by = DP_ACCOUNTANT_PURE};
-    struct dp_charge charge = {{.rate = 1, .queries = 1}, 1};
-    const struct dp_charges charges = {.count = 1, .charge = &charge};
-    struct dp_answer answer;
     struct dp_ledger *ledger;
     struct dp_err err = {0};
     said.release.delta = delta;
     *(kind == DP_QUERY_ZCDP ? &said.release.rho : &said.release.epsilon) = size;
-    charge.event.query[0] = said.release;
-    assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_BEST, &charges, delta, &answer, &err), 0);
-    run.epsilon = answer.upper;
+    const struct dp_event event = {.rate = 1, .queries = 1, .query = {said.release}};
+    run.epsilon = answer_of(DP_ACCOUNTANT_BEST, LAPS_OF(event, 1), delta).upper;
     assert_ok(dp_ledger_state(&ledger, PATH, &run, &said, over, &err));
     dp_ledger_free(ledger);
 }
@@ -391,10 +328,10 @@ TEST_IN(a_budget_is_replaced_or_lowered, fresh, NULL)
     struct dp_ledger_budget budget = a_budget(1), other = a_budget(5), one = a_budget(1);
     struct dp_event event = gaussian(2);
     struct dp_ledger_run run = a_run(0.6, 1e-6, &event, 1), more = a_run(0.5, 1e-6, &event, 1);
-    set(&budget);
-    set(&other);
+    set_budget(&budget);
+    set_budget(&other);
     end(opened(&run), &run, &event, 0, "interrupted"); /* has spent nothing */
-    set(&one);
+    set_budget(&one);
     whole(&run, &event);
     assert_fails(dp_ledger_set_budget(PATH, &other, &err), DP_E_UNSAFE,
                  "runs have used the budget of epsilon = 1 for p in the ledger test.ledger: it can be "
@@ -408,7 +345,7 @@ TEST_IN(a_budget_is_replaced_or_lowered, fresh, NULL)
     one.delta = 1e-5;
     one.epsilon = 0.8;
     one.order[0] = (struct dp_ledger_order){7, 1}; /* it is ignored */
-    set(&one);
+    set_budget(&one);
     assert_true(one.orders == 1 && one.order[0].order == 40);
     assert_refused(&more, "the budget of epsilon = 0.8 for p");
     assert_true(holds());
@@ -423,8 +360,8 @@ TEST_IN(two_budgets_both_admit, fresh, NULL)
     large.data = NULL;
     little.population = "d";
     little.data = NULL;
-    set(&large);
-    set(&little);
+    set_budget(&large);
+    set_budget(&little);
     assert_refused(&run, "the budget of epsilon = 0.5 for d");
     run.epsilon = 0.5;
     whole(&run, &event);

@@ -1,8 +1,8 @@
 /* The ledger: the hash chain, damage and torn lines, several writers, payments and refunds; and no crash or full disk leaves a
    released lap unpaid. */
-#include "ledger/charge_json.h"
-#include "unit.h"
+#include "books.h"
 #include "scratch.h"
+#include "unit.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,15 +15,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "account/account.h"
-#include "priv/gdp.h"
-#include "ledger/ledger.h"
-#include "ledger/book.h"
+#include "ledger/charge_json.h"
 #include "ledger/orders.h"
 #include "ledger/sum.h"
+#include "priv/gdp.h"
 #include "priv/rdp.h"
 
-#define PATH "test.ledger"
 #define OTHER "other.ledger"
 
 /* --- faults: replacements of functions of libc ------------------------------------------------------------------------- */
@@ -84,24 +81,6 @@ static int enter_with_sodium(void **state)
     return sodium_init() >= 0 ? enter(state) : -1;
 }
 
-/* Removes a ledger and its mark. */
-static void gone(const char *path)
-{
-    char mark[80];
-    snprintf(mark, sizeof mark, "%s.mark", path);
-    unlink(mark);
-    unlink(path);
-}
-
-static int fresh(void **state)
-{
-    (void)state;
-    gone(PATH);
-    gone(OTHER);
-    memset(&fault, 0, sizeof fault);
-    return 0;
-}
-
 static const struct dp_ledger_run run = {.data = "0123456789abcdef0123456789abcdef",
                                          .rows = 1000,
                                          .adjacency = "null-record",
@@ -120,46 +99,32 @@ static struct dp_event gaussian(double multiplier)
     return dp_event_gaussian(DP_SAMPLING_NONE, 1, multiplier, 0);
 }
 
-static struct dp_ledger *open_run(const char *path, const struct dp_ledger_run *r)
-{
-    struct dp_ledger *ledger;
-    struct dp_err err = {0};
-    assert_ok(dp_ledger_open(&ledger, path, r, &err));
-    assert_non_null(ledger);
-    return ledger;
-}
-
-static void reserve(struct dp_ledger *ledger, const struct dp_event *event, int64_t laps)
-{
-    struct dp_err err = {0};
-    assert_ok(dp_ledger_reserve(ledger, event, laps, &err));
-}
-
-/* The end of a run as the gate states it; `cost` if that is more than was used. */
-static struct dp_ledger_end end_of(const struct dp_charges *used, const struct dp_charges *cost, double delta,
-                                   const char *status)
-{
-    struct dp_answer answer;
-    struct dp_err err = {0};
-    assert_ok(dp_account_epsilon(DP_ACCOUNTANT_BEST, cost != NULL ? cost : used, delta, &answer, &err));
-    return (struct dp_ledger_end){used, answer.upper, delta, dp_accountant_names[answer.by], status, NULL, 0};
-}
-
+/* A run whose plan is known, or the run of most tests, as the gate ends it */
 static int close_run(struct dp_ledger *ledger, const struct dp_event *event, int64_t laps, struct dp_err *err)
 {
-    struct dp_charges used = {0};
-    if (laps > 0)
-        assert_int_equal(dp_charges_add(&used, event, laps, err), 0);
-    struct dp_ledger_end end = end_of(&used, NULL, 1e-5, "done");
-    struct dp_answer cost;
-    if (dp_ledger_cost(ledger, &used, "done", &cost, err) == 0) { /* its plan, if it ends earlier */
-        end.epsilon = cost.upper;
-        end.accountant = dp_accountant_names[cost.by];
-    }
-    int rc = dp_ledger_close(ledger, &end, err);
-    dp_charges_free(&used);
+    int rc = close_with(ledger, laps > 0 ? LAPS_OF(*event, laps) : &(struct dp_charges){0}, run.delta, "done", err);
     dp_ledger_free(ledger);
     return rc;
+}
+
+/* A run that reserves these laps and is killed */
+static void killed_run(const struct dp_ledger_run *r, const struct dp_event *event, int64_t laps)
+{
+    struct dp_ledger *ledger = opened(r);
+    reserve(ledger, event, laps);
+    dp_ledger_free(ledger);
+}
+
+/* `run` with so many laps of the plan, which is that event for any number of laps. The plan is for the caller to free. */
+static struct dp_ledger_run planned_run(struct dp_plan *plan, const struct dp_event *event, int64_t laps)
+{
+    struct dp_ledger_run planned = run;
+    struct dp_err err = {0};
+    *plan = (struct dp_plan){0};
+    assert_ok(dp_plan_add(plan, event, DP_PLAN_OPEN, &err));
+    planned.plan = plan;
+    planned.laps = laps;
+    return planned;
 }
 
 static size_t get_file(const char *path, char *bytes, size_t size)
@@ -187,13 +152,6 @@ static void put_file(const char *path, const char *bytes, size_t length)
     fclose(file);
 }
 
-static void read_book(struct dp_ledger_book *book, const char *path)
-{
-    struct dp_err err = {0};
-    *book = (struct dp_ledger_book){0};
-    assert_ok(dp_ledger_book_read(book, path, &err));
-}
-
 static size_t lines_of(const char *path)
 {
     struct dp_ledger_book book;
@@ -204,22 +162,10 @@ static size_t lines_of(const char *path)
     return lines;
 }
 
-/* Laps that the last run of the ledger has spent. */
-static int64_t spent(const char *path)
-{
-    struct dp_ledger_book book;
-    int64_t laps = 0;
-    read_book(&book, path);
-    if (book.entries > 0)
-        laps = dp_ledger_entry_laps(&book.entry[book.entries - 1]);
-    dp_ledger_book_free(&book);
-    return laps;
-}
-
 /* open, reserve, reserve; the run is then lost. Returns the file's length. */
 static size_t three_lines(char *bytes, size_t size)
 {
-    struct dp_ledger *ledger = open_run(PATH, &run);
+    struct dp_ledger *ledger = opened(&run);
     struct dp_event event = poisson(0.01, 1.1), other = poisson(0.02, 2.2);
     reserve(ledger, &event, 64);
     reserve(ledger, &other, 128);
@@ -227,14 +173,66 @@ static size_t three_lines(char *bytes, size_t size)
     return get_file(PATH, bytes, size);
 }
 
-static void assert_refused(const char *path, enum dp_status status, const char *sentence)
+static void assert_run_refused(const char *path, const struct dp_ledger_run *r, enum dp_status status, const char *sentence)
 {
     struct dp_ledger *ledger;
     struct dp_err err = {0};
-    assert_int_equal(dp_ledger_open(&ledger, path, &run, &err), status);
+    assert_fails(dp_ledger_open(&ledger, path, r, &err), status, sentence);
     assert_null(ledger);
-    assert_string_equal(err.message, sentence);
 }
+
+static void assert_refused(const char *path, enum dp_status status, const char *sentence)
+{
+    assert_run_refused(path, &run, status, sentence);
+}
+
+/* The book after another line with these members */
+static int take_line(struct dp_ledger_book *book, const char *members, struct dp_err *err)
+{
+    char hash[DP_LEDGER_HASH + 1];
+    memcpy(hash, dp_ledger_book_hash(book), sizeof hash);
+    char *text = line_of(json_loads(json_of(members), 0, NULL), book->lines + 1, hash);
+    int rc = dp_ledger_book_take(book, text, strlen(text), err);
+    free(text);
+    return rc;
+}
+
+/* Makes a ledger of lines with these members, up to the first that is NULL, and returns its length. */
+static size_t put_lines(const char *const *members, size_t most)
+{
+    char bytes[8192] = "", hash[DP_LEDGER_HASH + 1] = DP_LEDGER_ORIGIN;
+    for (size_t i = 0; i < most && members[i] != NULL; i++) {
+        char *text = line_of(json_loads(json_of(members[i]), 0, NULL), i + 1, hash);
+        strcat(bytes, text);
+        free(text);
+    }
+    put_file(PATH, bytes, strlen(bytes));
+    return strlen(bytes);
+}
+
+/* Members of lines, with a ' for each " */
+#define FIRST "00112233445566778899aabbccddeeff"
+#define SECOND "11112233445566778899aabbccddeeff"
+#define OPENS(id, more)                                                                                                        \
+    "{'kind':'open','run':'" id "','data':'d','rows':9,'adjacency':'null-record','epsilon':1,'delta':1e-5,'seeded':false,"     \
+    "'private_preprocessing':'','software':'x'" more "}"
+#define OPEN OPENS(FIRST, "")
+#define OPEN3 OPENS(FIRST, ",'format':3") /* in which a run is charged once */
+#define OF(kind, members) "{'kind':'" kind "','run':'" FIRST "'," members "}"
+#define CHARGE(laps) "{'laps':" laps ",'sampling':'none','queries':[{'noise':'gaussian','multiplier':2}]}"
+#define CHARGES(laps) "[" CHARGE(laps) "]"
+#define LAPS(kind, laps) OF(kind, "'charge':" CHARGE(laps))
+#define PLAN(laps) OF("plan", "'charges':" CHARGES(laps))
+#define CHECKPOINT(laps) OF("checkpoint", "'laps':" laps ",'charges':" CHARGES(laps))
+#define UNTIL(laps, until) OF("checkpoint", "'laps':" laps ",'charges':" CHARGES(laps) ",'until':" CHARGES(until))
+#define ENDS(laps) "'laps':" laps ",'epsilon':1,'delta':0.1,'accountant':'a','status':'s'"
+#define CLOSE(laps) OF("close", ENDS(laps))
+#define CLOSE3(laps, charges) OF("close", ENDS(laps) ",'charges':" charges)
+#define LIMIT(whose, epsilon, orders)                                                                                          \
+    "{'kind':'budget'," whose ",'adjacency':'null-record','epsilon':" epsilon ",'delta':1e-5," orders "}"
+#define BUDGET(orders) LIMIT("'data':'d'", "3", orders)
+#define LOWER(orders) LIMIT("'data':'d'", "2", orders)
+#define OF_PEOPLE(orders) LIMIT("'population':'p'", "3", orders)
 
 /* --- the chain ----------------------------------------------------------------------------------------------------- */
 
@@ -244,7 +242,7 @@ TEST_IN(the_chain_is_as_documented, fresh, NULL)
     char bytes[8192], prev[65], hash[65];
     unsigned char binary[32];
     struct dp_event event = poisson(0.01, 1.1);
-    struct dp_ledger *ledger = open_run(PATH, &run);
+    struct dp_ledger *ledger = opened(&run);
     reserve(ledger, &event, 100);
     assert_int_equal(close_run(ledger, &event, 60, &err), 0);
     size_t length = get_file(PATH, bytes, sizeof bytes);
@@ -311,114 +309,68 @@ TEST_IN(every_flipped_bit_is_found, fresh, NULL)
 
 TEST_IN(lines_cannot_be_moved, fresh, NULL)
 {
-    char bytes[8192], other[8192];
-    size_t length = three_lines(bytes, sizeof bytes);
-    size_t one = (size_t)((char *)memchr(bytes, '\n', length) - bytes) + 1;
-    size_t two = one + (size_t)((char *)memchr(bytes + one, '\n', length - one) - bytes - one) + 1;
-    static const char broken[] =
-        "line %d of the ledger test.ledger was edited or damaged: it does not follow the line before it";
-    char sentence[200];
-
-    put_file(PATH, bytes + one, length - one); /* the first line is gone */
-    snprintf(sentence, sizeof sentence, broken, 1);
-    assert_refused(PATH, DP_E_UNSAFE, sentence);
-
-    memcpy(other, bytes, one); /* the second */
-    memcpy(other + one, bytes + two, length - two);
-    put_file(PATH, other, one + length - two);
-    snprintf(sentence, sizeof sentence, broken, 2);
-    assert_refused(PATH, DP_E_UNSAFE, sentence);
-
-    /* the last line is from another ledger */
-    char foreign[8192];
-    gone(PATH);
-    size_t its_length = three_lines(foreign, sizeof foreign), its_last = its_length - 1;
-    while (foreign[its_last - 1] != '\n')
-        its_last--;
-    memcpy(other, bytes, two);
-    memcpy(other + two, foreign + its_last, its_length - its_last);
-    put_file(PATH, other, two + its_length - its_last);
-    snprintf(sentence, sizeof sentence, broken, 3);
-    assert_refused(PATH, DP_E_UNSAFE, sentence);
-
-    memcpy(other, bytes, two); /* the second line occurs twice */
-    memcpy(other + two, bytes + one, length - one);
-    put_file(PATH, other, two + length - one);
-    snprintf(sentence, sizeof sentence, broken, 3);
-    assert_refused(PATH, DP_E_UNSAFE, sentence);
+    static const struct {
+        int line[4], bad; /* 1 to 3: of the ledger; 4 to 6: of another ledger */
+    } cases[] = {{{2, 3}, 1}, {{1, 3}, 2}, {{1, 2, 6}, 3}, {{1, 2, 2, 3}, 3}};
+    char bytes[2][8192], moved[8192], sentence[200];
+    const char *line[7];
+    for (int ledger = 0; ledger < 2; ledger++) {
+        gone(PATH);
+        size_t length = three_lines(bytes[ledger], sizeof bytes[ledger]);
+        const char *from = bytes[ledger];
+        for (int i = 1; i <= 3; i++) {
+            line[3 * ledger + i] = from;
+            from = (const char *)memchr(from, '\n', length) + 1;
+        }
+    }
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        size_t length = 0;
+        for (int i = 0; i < 4 && cases[c].line[i] > 0; i++) {
+            const char *from = line[cases[c].line[i]];
+            const size_t bytes_of_line = strcspn(from, "\n") + 1;
+            memcpy(moved + length, from, bytes_of_line);
+            length += bytes_of_line;
+        }
+        put_file(PATH, moved, length);
+        snprintf(sentence, sizeof sentence,
+                 "line %d of the ledger test.ledger was edited or damaged: it does not follow the line before it",
+                 cases[c].bad);
+        assert_refused(PATH, DP_E_UNSAFE, sentence);
+    }
 }
+
+/* A run that chooses addition */
+#define CHOOSES(id) OPENS(id, ",'addition':true")
 
 /* Lines with correct hashes and impossible content. */
 TEST_IN(a_line_must_add_up, fresh, NULL)
 {
-    static const char id[] = "00112233445566778899aabbccddeeff";
-#define OPEN                                                                                                                   \
-    "{\"kind\":\"open\",\"run\":\"%s\",\"data\":\"d\",\"rows\":9,\"adjacency\":\"null-record\",\"epsilon\":1,"                 \
-    "\"delta\":1e-5,\"seeded\":false,\"private_preprocessing\":\"\",\"software\":\"x\"}"
-#define LAPS(kind, laps)                                                                                                       \
-    "{\"kind\":\"" kind "\",\"run\":\"%s\",\"charge\":{\"laps\":" laps                                                         \
-    ",\"sampling\":\"none\",\"queries\":[{\"noise\":\"gaussian\",\"multiplier\":2}]}}"
-#define CLOSE(laps)                                                                                                            \
-    "{\"kind\":\"close\",\"run\":\"%s\",\"laps\":" laps ",\"epsilon\":1,\"delta\":0.1,\"accountant\":\"a\",\"status\":\"s\"}"
-#define BUDGET(whose, orders)                                                                                                  \
-    "{\"kind\":\"budget\"," whose ",\"adjacency\":\"null-record\",\"epsilon\":3,\"delta\":1e-5," orders "}"
-#define LOWER(orders)                                                                                                          \
-    "{\"kind\":\"budget\",\"data\":\"d\",\"adjacency\":\"null-record\",\"epsilon\":2,\"delta\":1e-5," orders "}"
-/* A run that chooses addition, under a name of its own. */
-#define CHOOSE(name)                                                                                                           \
-    "{\"kind\":\"open\",\"run\":\"" name "%.31s\",\"data\":\"d\",\"rows\":9,\"adjacency\":\"null-record\",\"epsilon\":1,"      \
-    "\"delta\":1e-5,\"seeded\":false,\"private_preprocessing\":\"\",\"software\":\"x\",\"addition\":true}"
-#define CHECKPOINT(laps)                                                                                                       \
-    "{\"kind\":\"checkpoint\",\"run\":\"%s\",\"laps\":" laps ",\"charges\":[{\"laps\":" laps                                   \
-    ",\"sampling\":\"none\",\"queries\":[{\"noise\":\"gaussian\",\"multiplier\":2}]}]}"
-#define OPEN3 /* in which a run is charged once */                                                                             \
-    "{\"kind\":\"open\",\"run\":\"%s\",\"data\":\"d\",\"rows\":9,\"adjacency\":\"null-record\",\"epsilon\":1,"                 \
-    "\"delta\":1e-5,\"seeded\":false,\"private_preprocessing\":\"\",\"software\":\"x\",\"format\":3}"
-#define CHARGES(laps) "[{\"laps\":" laps ",\"sampling\":\"none\",\"queries\":[{\"noise\":\"gaussian\",\"multiplier\":2}]}]"
-#define PLAN(laps) "{\"kind\":\"plan\",\"run\":\"%s\",\"charges\":" CHARGES(laps) "}"
-#define UNTIL(laps, until)                                                                                                     \
-    "{\"kind\":\"checkpoint\",\"run\":\"%s\",\"laps\":" laps ",\"charges\":" CHARGES(laps) ",\"until\":" CHARGES(until) "}"
-#define CLOSE3(laps, charges)                                                                                                  \
-    "{\"kind\":\"close\",\"run\":\"%s\",\"laps\":" laps ",\"epsilon\":1,\"delta\":0.1,\"accountant\":\"a\",\"status\":\"s\","  \
-    "\"charges\":" charges "}"
-#define RESUMED                                                                                                                \
-    "{\"kind\":\"open\",\"run\":\"%s\",\"data\":\"d\",\"rows\":9,\"adjacency\":\"null-record\",\"epsilon\":1,"                 \
-    "\"delta\":1e-5,\"seeded\":false,\"private_preprocessing\":\"\",\"software\":\"x\",\"resumes\":\"%s\"}"
     static const struct {
         const char *line[6], *why; /* the last one is at fault, or none if why is NULL */
     } cases[] = {
         /* a budget in the form of former versions: one order, and a digest */
-        {{BUDGET("\"data\":\"d\"", "\"order\":8"), OPEN, LAPS("reserve", "5")}, NULL},
-        {{BUDGET("\"population\":\"p\"", "\"orders\":[{\"order\":8,\"delta\":5e-6},{\"order\":16,\"delta\":5e-6}]"), OPEN},
-         NULL},
-        {{BUDGET("\"population\":\"p\"", "\"orders\":[{\"order\":8,\"delta\":6e-6},{\"order\":16,\"delta\":5e-6}]")},
-         "its budget makes no sense"},
-        {{BUDGET("\"population\":\"p\"", "\"orders\":{}")}, "it is not a line of a ledger"},
+        {{BUDGET("'order':8"), OPEN, LAPS("reserve", "5")}, NULL},
+        {{OF_PEOPLE("'orders':[{'order':8,'delta':5e-6},{'order':16,'delta':5e-6}]"), OPEN}, NULL},
+        {{OF_PEOPLE("'orders':[{'order':8,'delta':6e-6},{'order':16,'delta':5e-6}]")}, "its budget makes no sense"},
+        {{OF_PEOPLE("'orders':{}")}, "it is not a line of a ledger"},
         /* addition has all of delta, and the filter has nothing */
-        {{BUDGET("\"population\":\"p\"", "\"orders\":[]"), OPEN}, NULL},
-        {{BUDGET("\"population\":\"p\"", "\"orders\":[{\"order\":8,\"delta\":5e-6}],\"order\":8")},
-         "it is not a line of a ledger"},
-        {{BUDGET("\"population\":\"p\"", "\"order\":8,\"before\":{\"epsilon\":0.5,\"delta\":1e-6}")},
-         NULL}, /* with runs in other ledgers */
+        {{OF_PEOPLE("'orders':[]"), OPEN}, NULL},
+        {{OF_PEOPLE("'orders':[{'order':8,'delta':5e-6}],'order':8")}, "it is not a line of a ledger"},
+        {{OF_PEOPLE("'order':8,'before':{'epsilon':0.5,'delta':1e-6}")}, NULL}, /* with runs in other ledgers */
         /* an unused budget may be replaced; a used one only lowered */
-        {{BUDGET("\"data\":\"d\"", "\"order\":8"), BUDGET("\"data\":\"d\",\"population\":\"p\"", "\"order\":9"), OPEN,
-          BUDGET("\"population\":\"p\"", "\"order\":7")},
-         NULL},
-        {{BUDGET("\"data\":\"d\"", "\"order\":8"), OPEN, LAPS("reserve", "5"), BUDGET("\"data\":\"d\"", "\"order\":8")},
-         "it raises a budget that runs have used"},
-        {{BUDGET("\"data\":\"d\"", "\"order\":8"), OPEN, LAPS("reserve", "5"), LOWER("\"order\":8")}, NULL},
-        {{BUDGET("\"data\":\"d\"", "\"order\":8"), OPEN, LAPS("reserve", "5"), LOWER("\"order\":9")},
-         "it changes a budget that runs have used"},
-        {{BUDGET("\"data\":\"d\"", "\"order\":8"), OPEN, LAPS("reserve", "5"), LOWER("\"orders\":[]")},
-         "it changes a budget that runs have used"},
-        {{BUDGET("\"data\":\"d\"", "\"order\":8"), LOWER("\"order\":8,\"before\":{\"epsilon\":1,\"delta\":1e-6}")},
+        {{BUDGET("'order':8"), LIMIT("'data':'d','population':'p'", "3", "'order':9"), OPEN, OF_PEOPLE("'order':7")}, NULL},
+        {{BUDGET("'order':8"), OPEN, LAPS("reserve", "5"), BUDGET("'order':8")}, "it raises a budget that runs have used"},
+        {{BUDGET("'order':8"), OPEN, LAPS("reserve", "5"), LOWER("'order':8")}, NULL},
+        {{BUDGET("'order':8"), OPEN, LAPS("reserve", "5"), LOWER("'order':9")}, "it changes a budget that runs have used"},
+        {{BUDGET("'order':8"), OPEN, LAPS("reserve", "5"), LOWER("'orders':[]")}, "it changes a budget that runs have used"},
+        {{BUDGET("'order':8"), LOWER("'order':8,'before':{'epsilon':1,'delta':1e-6}")},
          "it begins with something else than the budget that it replaces"},
-        {{BUDGET("\"data\":\"d\"", "\"order\":8"), CHOOSE("0"), CHOOSE("b")}, NULL},
-        {{BUDGET("\"data\":\"d\"", "\"order\":8"), OPEN, CHOOSE("b")}, NULL},
-        {{BUDGET("\"data\":\"d\"", "\"order\":8"), OPEN, LAPS("reserve", "5"), CHOOSE("b")},
+        {{BUDGET("'order':8"), CHOOSES(FIRST), CHOOSES(SECOND)}, NULL},
+        {{BUDGET("'order':8"), OPEN, CHOOSES(SECOND)}, NULL},
+        {{BUDGET("'order':8"), OPEN, LAPS("reserve", "5"), CHOOSES(SECOND)},
          "it chooses how to count a budget that runs have used"},
-        {{CHOOSE("0")}, "it chooses how to count a budget that runs have used"},
-        {{OPEN, BUDGET("\"data\":\"d\"", "\"order\":8")}, "it is a budget that comes after a run"},
+        {{CHOOSES(FIRST)}, "it chooses how to count a budget that runs have used"},
+        {{OPEN, BUDGET("'order':8")}, "it is a budget that comes after a run"},
         {{OPEN, LAPS("reserve", "5"), LAPS("refund", "2"), CHECKPOINT("3"), LAPS("reserve", "2")}, NULL},
         {{OPEN, LAPS("reserve", "5"), CHECKPOINT("3")}, "its run did not say what became of all its laps"},
         {{OPEN, LAPS("reserve", "5"), LAPS("refund", "2"), LAPS("reserve", "2")}, "its run cannot reserve more laps"},
@@ -450,30 +402,24 @@ TEST_IN(a_line_must_add_up, fresh, NULL)
         {{OPEN3, LAPS("reserve", "5"), LAPS("refund", "1")}, "its run did not reserve these laps"},
         {{OPEN3, PLAN("5"), UNTIL("2", "6")}, "its run did not reserve these laps"},
         {{OPEN3, PLAN("5"), UNTIL("3", "2")}, "its run did not reserve these laps"},
-        {{"{\"kind\":\"spend\",\"run\":\"%s\"}"}, "it is of no kind that this version knows"},
-        {{"{\"kind\":\"reserve\",\"run\":\"%s\"}"}, "it is not a line of a ledger"},
+        {{"{'kind':'spend','run':'" FIRST "'}"}, "it is of no kind that this version knows"},
+        {{"{'kind':'reserve','run':'" FIRST "'}"}, "it is not a line of a ledger"},
     };
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
         struct dp_ledger_book book = {.path = PATH};
+        char sentence[300];
         err = (struct dp_err){0};
-        int rc = 0;
-        for (size_t i = 0; i < 6 && cases[c].line[i] != NULL; i++) {
-            char members[600], hash[65], *text, sentence[300];
-            size_t length;
-            assert_int_equal(rc, 0);
-            snprintf(members, sizeof members, cases[c].line[i], id);
-            json_t *json = json_loads(members, 0, NULL);
-            assert_non_null(json);
-            assert_int_equal(dp_ledger_line(json, i + 1, dp_ledger_book_hash(&book), &text, &length, hash, &err), 0);
-            rc = dp_ledger_book_take(&book, text, length, &err);
-            free(text);
-            if (rc != 0) {
-                snprintf(sentence, sizeof sentence, "line %zu of the ledger test.ledger was edited or damaged: %s", i + 1,
-                         cases[c].why != NULL ? cases[c].why : "");
-                assert_string_equal(err.message, sentence);
-            }
-        }
-        assert_int_equal(rc, cases[c].why != NULL ? DP_E_UNSAFE : 0);
+        size_t lines = 0;
+        while (lines < 6 && cases[c].line[lines] != NULL)
+            lines++;
+        for (size_t i = 0; i + 1 < lines; i++)
+            assert_ok(take_line(&book, cases[c].line[i], &err));
+        snprintf(sentence, sizeof sentence, "line %zu of the ledger test.ledger was edited or damaged: %s", lines,
+                 cases[c].why);
+        if (cases[c].why == NULL)
+            assert_ok(take_line(&book, cases[c].line[lines - 1], &err));
+        else
+            assert_fails(take_line(&book, cases[c].line[lines - 1], &err), DP_E_UNSAFE, sentence);
         dp_ledger_book_free(&book);
     }
 }
@@ -482,65 +428,31 @@ TEST_IN(a_line_must_add_up, fresh, NULL)
    writer refunds one of them, and a ledger with such a refund and correct hashes is refused. */
 TEST_IN(what_may_be_out_is_not_given_back, fresh, NULL)
 {
-    static const char *const names[] = {"00112233445566778899aabbccddeeff", "11112233445566778899aabbccddeeff"};
+    static const char *const lines[] = {OPEN, LAPS("reserve", "5"), LAPS("refund", "2"), CHECKPOINT("3"), LAPS("reserve", "4")};
     for (int refund = 3; refund <= 4; refund++) {
         struct dp_ledger_book book = {.path = PATH};
+        char resumed[600], reserved[600], given[600], mark[DP_LEDGER_MARK];
         err = (struct dp_err){0};
-        char given[200], mark[DP_LEDGER_MARK] = "";
-        snprintf(given, sizeof given, LAPS("refund", "%d"), "%s", refund);
-        const char *const lines[] = {OPEN,
-                                     LAPS("reserve", "5"),
-                                     LAPS("refund", "2"),
-                                     CHECKPOINT("3"),
-                                     LAPS("reserve", "4"),
-                                     RESUMED,
-                                     LAPS("reserve", "3"),
-                                     given};
-        enum { COUNT = sizeof lines / sizeof lines[0], RESUMPTION = 5 };
-        int rc = 0;
-        for (size_t i = 0; i < COUNT; i++) {
-            char members[600], hash[DP_LEDGER_HASH + 1], *text;
-            size_t length;
-            assert_int_equal(rc, 0);
-            snprintf(members, sizeof members, lines[i], names[i >= RESUMPTION], mark);
-            json_t *json = json_loads(members, 0, NULL);
-            assert_non_null(json);
-            assert_int_equal(dp_ledger_line(json, i + 1, dp_ledger_book_hash(&book), &text, &length, hash, &err), 0);
-            rc = dp_ledger_book_take(&book, text, length, &err);
-            free(text);
+        for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+            assert_ok(take_line(&book, lines[i], &err));
             if (i == 3)
-                snprintf(mark, sizeof mark, "%s:%zu:%s", names[0], i + 1, hash);
+                snprintf(mark, sizeof mark, FIRST ":4:%s", dp_ledger_book_hash(&book));
         }
-        assert_int_equal(rc, refund > 3 ? DP_E_UNSAFE : 0);
-        if (refund > 3)
-            assert_string_equal(err.message,
-                                "line 8 of the ledger test.ledger was edited or damaged: its run did not reserve these "
-                                "laps");
+        snprintf(resumed, sizeof resumed, OPENS("%s", ",'resumes':'%s'"), SECOND, mark);
+        snprintf(reserved, sizeof reserved, "{'kind':'reserve','run':'%s','charge':" CHARGE("3") "}", SECOND);
+        snprintf(given, sizeof given, "{'kind':'refund','run':'%s','charge':" CHARGE("%d") "}", SECOND, refund);
+        assert_ok(take_line(&book, resumed, &err));
+        assert_ok(take_line(&book, reserved, &err));
+        if (refund == 3)
+            assert_ok(take_line(&book, given, &err));
+        else
+            assert_fails(take_line(&book, given, &err), DP_E_UNSAFE,
+                         "line 8 of the ledger test.ledger was edited or damaged: its run did not reserve these laps");
         dp_ledger_book_free(&book);
     }
 }
 
 /* --- formats ------------------------------------------------------------------------------------------------------- */
-
-/* Appends a line with these members to the bytes, as the line that follows seq lines. */
-static size_t add_line(char *bytes, size_t at, const char *members, size_t seq, char hash[DP_LEDGER_HASH + 1])
-{
-    char *text, prev[DP_LEDGER_HASH + 1];
-    size_t length;
-    json_t *json = json_loads(members, 0, NULL);
-    assert_non_null(json);
-    memcpy(prev, hash, sizeof prev);
-    assert_int_equal(dp_ledger_line(json, seq, prev, &text, &length, hash, NULL), 0);
-    memcpy(bytes + at, text, length);
-    free(text);
-    return at + length;
-}
-
-#define RUN(id, members)                                                                                                       \
-    "{\"kind\":\"open\",\"run\":\"" id "\",\"data\":\"d\",\"rows\":9,\"adjacency\":\"null-record\",\"epsilon\":1,"             \
-    "\"delta\":1e-5,\"seeded\":false,\"private_preprocessing\":\"\",\"software\":\"x\"" members "}"
-#define FIRST "00112233445566778899aabbccddeeff"
-#define SECOND "11112233445566778899aabbccddeeff"
 
 /* The format that line seq of the file states, 0 for none. */
 static int64_t stated_format(const char *path, int seq)
@@ -569,13 +481,10 @@ TEST_IN(a_new_ledger_states_its_format_once, fresh, NULL)
 /* Lines of 0.1 state no format. */
 TEST_IN(an_older_ledger_goes_on_in_the_newer_format, fresh, NULL)
 {
-    char bytes[8192], hash[DP_LEDGER_HASH + 1];
-    memset(hash, '0', DP_LEDGER_HASH);
-    hash[DP_LEDGER_HASH] = '\0';
-    put_file(PATH, bytes, add_line(bytes, 0, RUN(FIRST, ""), 1, hash));
+    put_lines((const char *[]){OPEN}, 1);
     assert_int_equal(lines_of(PATH), 1);
-    dp_ledger_free(open_run(PATH, &run));
-    dp_ledger_free(open_run(PATH, &run));
+    dp_ledger_free(opened(&run));
+    dp_ledger_free(opened(&run));
     assert_int_equal(stated_format(PATH, 1), 0);
     assert_int_equal(stated_format(PATH, 2), DP_LEDGER_FORMAT);
     assert_int_equal(stated_format(PATH, 3), 0);
@@ -584,25 +493,16 @@ TEST_IN(an_older_ledger_goes_on_in_the_newer_format, fresh, NULL)
 /* In format 2 a run reserved its laps in pieces, and had been admitted with its plan. Forty laps of 1/4 fit at order 2. */
 TEST_IN(an_older_run_that_is_going_keeps_its_plan, fresh, NULL)
 {
-    char bytes[8192], hash[DP_LEDGER_HASH + 1];
-    static const char *const lines[] = {
-        "{\"kind\":\"budget\",\"population\":\"d\",\"adjacency\":\"null-record\",\"epsilon\":9.40685,\"delta\":0.5,"
-        "\"orders\":[{\"order\":2,\"delta\":0.5}],\"format\":2}",
-        RUN(FIRST, ""), "{\"kind\":\"plan\",\"run\":\"" FIRST "\",\"charges\":" CHARGES("30") "}",
-        "{\"kind\":\"reserve\",\"run\":\"" FIRST "\",\"charge\":{\"laps\":5,\"sampling\":\"none\","
-        "\"queries\":[{\"noise\":\"gaussian\",\"multiplier\":2}]}}"};
-    size_t length = 0;
-    memset(hash, '0', DP_LEDGER_HASH);
-    hash[DP_LEDGER_HASH] = '\0';
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-        length = add_line(bytes, length, lines[i], i + 1, hash);
-    put_file(PATH, bytes, length);
-    assert_int_equal(spent(PATH), 5);
+    static const char *const lines[] = {"{'kind':'budget','population':'d','adjacency':'null-record','epsilon':9.40685,"
+                                        "'delta':0.5,'orders':[{'order':2,'delta':0.5}],'format':2}",
+                                        OPEN, PLAN("30"), LAPS("reserve", "5")};
+    put_lines(lines, sizeof lines / sizeof *lines);
+    assert_int_equal(spent(), 5);
     struct dp_event event = gaussian(2);
     struct dp_ledger_run second = run;
     second.data = "d";
     second.epsilon = 20;
-    struct dp_ledger *ledger = open_run(PATH, &second);
+    struct dp_ledger *ledger = opened(&second);
     assert_int_equal(dp_ledger_reserve(ledger, &event, 11, &err), DP_E_BUDGET);
     reserve(ledger, &event, 10);
     dp_ledger_free(ledger);
@@ -613,26 +513,21 @@ TEST_IN(a_newer_format_is_refused, fresh, NULL)
     static const struct {
         const char *line[2], *sentence; /* the last line is at fault */
     } cases[] = {
-        {{RUN(FIRST, ",\"format\":4"), NULL},
+        {{OPENS(FIRST, ",'format':4")},
          "line 1 of the ledger test.ledger is of a newer format than 3, the newest that this version knows"},
-        {{RUN(FIRST, ",\"format\":2"), "{\"kind\":\"unheard of\",\"format\":4,\"new\":1}"},
+        {{OPENS(FIRST, ",'format':2"), "{'kind':'unheard of','format':4,'new':1}"},
          "line 2 of the ledger test.ledger is of a newer format than 3, the newest that this version knows"},
-        {{RUN(FIRST, ",\"format\":2"), RUN(SECOND, ",\"format\":2")},
+        {{OPENS(FIRST, ",'format':2"), OPENS(SECOND, ",'format':2")},
          "line 2 of the ledger test.ledger was edited or damaged: its format is not above the format of the lines before it"},
-        {{RUN(FIRST, ",\"format\":1"), NULL},
+        {{OPENS(FIRST, ",'format':1")},
          "line 1 of the ledger test.ledger was edited or damaged: its format is not above the format of the lines before it"},
-        {{RUN(FIRST, ",\"format\":\"2\""), NULL},
+        {{OPENS(FIRST, ",'format':'2'")},
          "line 1 of the ledger test.ledger was edited or damaged: its format is not above the format of the lines before it"},
     };
     assert_int_equal(DP_LEDGER_FORMAT, 3);
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        char bytes[8192], again[8192], hash[DP_LEDGER_HASH + 1];
-        size_t length = 0;
-        memset(hash, '0', DP_LEDGER_HASH);
-        hash[DP_LEDGER_HASH] = '\0';
-        for (size_t i = 0; i < 2 && cases[c].line[i] != NULL; i++)
-            length = add_line(bytes, length, cases[c].line[i], i + 1, hash);
-        put_file(PATH, bytes, length);
+        char again[8192];
+        size_t length = put_lines(cases[c].line, 2);
         assert_refused(PATH, DP_E_UNSAFE, cases[c].sentence);
         assert_int_equal(get_file(PATH, again, sizeof again), length);
     }
@@ -653,14 +548,14 @@ TEST_IN(a_torn_line_is_cut_off_wherever_it_tore, fresh, NULL)
         assert_int_equal(book.lines, 2);
         assert_int_equal(book.torn, cut > from);
         dp_ledger_book_free(&book);
-        assert_int_equal(spent(PATH), 64);
-        dp_ledger_free(open_run(PATH, &run));
+        assert_int_equal(spent(), 64);
+        dp_ledger_free(opened(&run));
         assert_int_equal(lines_of(PATH), 3);
     }
     /* storage that lost power */
     memset(bytes + from + 10, 0, length - from - 10);
     put_file(PATH, bytes, length);
-    dp_ledger_free(open_run(PATH, &run));
+    dp_ledger_free(opened(&run));
     assert_int_equal(lines_of(PATH), 3);
 }
 
@@ -692,7 +587,7 @@ TEST_IN(a_running_writer_sees_what_was_done_to_the_file, fresh, NULL)
     for (int what = 0; what < 4; what++) {
         err = (struct dp_err){0};
         fresh(NULL);
-        struct dp_ledger *ledger = open_run(PATH, &run);
+        struct dp_ledger *ledger = opened(&run);
         size_t one = get_file(PATH, bytes, sizeof bytes);
         reserve(ledger, &event, 10);
         size_t two = get_file(PATH, bytes, sizeof bytes);
@@ -708,8 +603,7 @@ TEST_IN(a_running_writer_sees_what_was_done_to_the_file, fresh, NULL)
             if (what == 3)
                 put_file(PATH, bytes, two);
         }
-        assert_int_equal(dp_ledger_reserve(ledger, &event, 10, &err), DP_E_UNSAFE);
-        assert_string_equal(err.message, sentences[what]);
+        assert_fails(dp_ledger_reserve(ledger, &event, 10, &err), DP_E_UNSAFE, sentences[what]);
         /* it cannot continue later, either */
         assert_int_equal(dp_ledger_reserve(ledger, &event, 10, &err), DP_E_RUN);
         assert_int_equal(close_run(ledger, &event, 10, &err), DP_E_RUN);
@@ -720,7 +614,7 @@ TEST_IN(a_mark_finds_an_older_state, fresh, NULL)
 {
     char bytes[8192], mark[DP_LEDGER_MARK], first[DP_LEDGER_MARK];
     struct dp_event event = poisson(0.01, 1.1);
-    struct dp_ledger *ledger = open_run(PATH, &run);
+    struct dp_ledger *ledger = opened(&run);
     size_t one = get_file(PATH, bytes, sizeof bytes);
     snprintf(first, sizeof first, "%s", dp_ledger_mark(ledger));
     assert_memory_equal(first, dp_ledger_run_id(ledger), 32);
@@ -734,20 +628,18 @@ TEST_IN(a_mark_finds_an_older_state, fresh, NULL)
 
     struct dp_ledger_run resumed = run;
     resumed.init = mark;
-    ledger = open_run(PATH, &resumed);
+    ledger = opened(&resumed);
     assert_int_equal(close_run(ledger, &event, 0, &err), 0);
     size_t length = get_file(PATH, bytes, sizeof bytes);
 
     put_file(PATH, bytes, one);
     static const char older[] = "the ledger test.ledger does not hold line 2 of the model: rolled back to an older "
                                 "state, or not the model's ledger";
-    assert_int_equal(dp_ledger_check_mark(PATH, mark, &err), DP_E_UNSAFE);
-    assert_string_equal(err.message, older);
+    assert_fails(dp_ledger_check_mark(PATH, mark, &err), DP_E_UNSAFE, older);
     assert_int_equal(dp_ledger_check_mark(PATH, first, &err), 0);
-    assert_int_equal(dp_ledger_open(&ledger, PATH, &resumed, &err), DP_E_UNSAFE);
-    assert_string_equal(err.message, older);
+    assert_fails(dp_ledger_open(&ledger, PATH, &resumed, &err), DP_E_UNSAFE, older);
     /* line 2 of the file is now another line */
-    ledger = open_run(PATH, &run);
+    ledger = opened(&run);
     dp_ledger_free(ledger);
     assert_int_equal(dp_ledger_check_mark(PATH, mark, &err), DP_E_UNSAFE);
 
@@ -763,8 +655,8 @@ TEST_IN(a_mark_finds_an_older_state, fresh, NULL)
     static const char *const no_marks[] = {"", ":", "abc:1:def", "x", "00112233445566778899aabbccddeeff:1"};
     for (size_t i = 0; i < sizeof no_marks / sizeof no_marks[0]; i++)
         assert_int_equal(dp_ledger_check_mark(PATH, no_marks[i], &err), DP_E_RUN);
-    assert_int_equal(dp_ledger_open(&ledger, OTHER, &resumed, &err), DP_E_RUN);
-    assert_string_equal(err.message, "cannot open the ledger other.ledger: No such file or directory");
+    assert_fails(dp_ledger_open(&ledger, "absent", &resumed, &err), DP_E_RUN,
+                 "cannot open the ledger absent: No such file or directory");
 }
 
 #define LOST                                                                                                                   \
@@ -776,11 +668,11 @@ TEST_IN(a_copy_put_back_between_runs_is_found, fresh, NULL)
 {
     char bytes[8192], sentence[400];
     struct dp_event event = poisson(0.01, 1.1);
-    struct dp_ledger *ledger = open_run(PATH, &run);
+    struct dp_ledger *ledger = opened(&run);
     reserve(ledger, &event, 10);
     assert_int_equal(close_run(ledger, &event, 10, &err), 0);
     size_t length = get_file(PATH, bytes, sizeof bytes);
-    ledger = open_run(PATH, &run);
+    ledger = opened(&run);
     reserve(ledger, &event, 30);
     assert_int_equal(close_run(ledger, &event, 30, &err), 0);
     FILE *file = fopen(PATH, "wb");
@@ -791,11 +683,9 @@ TEST_IN(a_copy_put_back_between_runs_is_found, fresh, NULL)
              "ledger");
     assert_refused(PATH, DP_E_UNSAFE, sentence);
     struct dp_ledger_book book = {0};
-    assert_int_equal(dp_ledger_book_read(&book, PATH, &err), DP_E_UNSAFE);
-    assert_string_equal(err.message, sentence);
+    assert_fails(dp_ledger_book_read(&book, PATH, &err), DP_E_UNSAFE, sentence);
     dp_ledger_book_free(&book);
-    struct dp_ledger_budget budget = {
-        .population = "p", .adjacency = "null-record", .epsilon = 3, .delta = 1e-5, .order = {{16, 1}}, .orders = 1};
+    struct dp_ledger_budget budget = budget_of("p", 3, 1e-5, 16);
     assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), DP_E_UNSAFE);
 
     unlink(PATH); /* it is not created again, either */
@@ -807,14 +697,13 @@ TEST_IN(a_copy_put_back_between_runs_is_found, fresh, NULL)
     unlink(PATH ".mark");
     snprintf(sentence, sizeof sentence, LOST, PATH, PATH ".mark");
     assert_refused(PATH, DP_E_UNSAFE, sentence);
-    assert_int_equal(dp_ledger_book_read(&book, PATH, &err), DP_E_UNSAFE);
-    assert_string_equal(err.message, sentence);
+    assert_fails(dp_ledger_book_read(&book, PATH, &err), DP_E_UNSAFE, sentence);
     dp_ledger_book_free(&book);
     assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), DP_E_UNSAFE);
     assert_int_equal(access(PATH ".mark", F_OK), -1);
     put_file(PATH, "", 0);
     unlink(PATH ".mark");
-    dp_ledger_free(open_run(PATH, &run));
+    dp_ledger_free(opened(&run));
 
     /* an invalid mark; a mark from the middle of the file, as a killed run leaves it */
     put_file(PATH, bytes, length);
@@ -823,10 +712,8 @@ TEST_IN(a_copy_put_back_between_runs_is_found, fresh, NULL)
     fclose(file);
     assert_refused(PATH, DP_E_UNSAFE, "test.ledger.mark does not hold a mark: it was edited or damaged");
     gone(PATH);
-    ledger = open_run(PATH, &run);
-    reserve(ledger, &event, 10);
-    dp_ledger_free(ledger);
-    dp_ledger_free(open_run(PATH, &run));
+    killed_run(&run, &event, 10);
+    dp_ledger_free(opened(&run));
     struct stat st;
     assert_int_equal(stat(PATH ".mark", &st), 0);
     assert_int_equal(st.st_mode & 0777, 0600);
@@ -870,91 +757,78 @@ TEST_IN(writers_take_turns, fresh, NULL)
 TEST_IN(only_a_clean_end_gives_back, fresh, NULL)
 {
     struct dp_event event = poisson(0.01, 1.1), other = poisson(0.02, 1.1), shuffled;
-    struct dp_charges used = {0};
     shuffled = dp_event_gaussian(DP_SAMPLING_SHUFFLED, 1, 1, 10);
 
-    struct dp_ledger *ledger = open_run(PATH, &run);
+    struct dp_ledger *ledger = opened(&run);
     reserve(ledger, &event, 100);
     reserve(ledger, &event, 50);
     dp_ledger_free(ledger); /* killed */
-    assert_int_equal(spent(PATH), 150);
+    assert_int_equal(spent(), 150);
 
-    ledger = open_run(PATH, &run);
+    ledger = opened(&run);
     reserve(ledger, &event, 100);
     reserve(ledger, &other, 30);
     reserve(ledger, &event, 100);
-    assert_int_equal(spent(PATH), 230);
+    assert_int_equal(spent(), 230);
     reserve(ledger, &shuffled, 3); /* laps of another event only at the end of an epoch of ten */
     assert_int_equal(dp_ledger_reserve(ledger, &event, 1, &err), DP_E_UNSAFE);
     dp_ledger_free(ledger);
 
-    ledger = open_run(PATH, &run);
+    ledger = opened(&run);
     reserve(ledger, &event, 100);
     reserve(ledger, &other, 30);
-    dp_charges_add(&used, &event, 70, &err);
-    dp_charges_add(&used, &other, 30, &err);
-    struct dp_ledger_end end = end_of(&used, NULL, 1e-5, "done");
-    assert_int_equal(dp_ledger_close(ledger, &end, &err), 0);
-    assert_int_equal(spent(PATH), 100);
+    struct dp_charge both[] = {{event, 70}, {other, 30}};
+    assert_ok(close_with(ledger, &(struct dp_charges){.count = 2, .charge = both}, run.delta, "done", &err));
+    assert_int_equal(spent(), 100);
     assert_int_equal(dp_ledger_reserve(ledger, &event, 1, &err), DP_E_RUN);
     dp_ledger_free(ledger);
 
-    /* more than was reserved, or another event */
-    for (int what = 0; what < 2; what++) {
-        size_t lines;
-        ledger = open_run(PATH, &run);
+    for (size_t count = 1; count <= 2; count++) { /* more than was reserved, or another event */
+        ledger = opened(&run);
         reserve(ledger, &event, 100);
-        lines = lines_of(PATH);
-        used.charge[0].laps = what == 0 ? 101 : 70;
-        used.count = what == 0 ? 1 : 2;
+        size_t lines = lines_of(PATH);
+        both[0].laps = count == 1 ? 101 : 70;
+        const struct dp_charges used = {.count = count, .charge = both};
+        const struct dp_ledger_end end = {&used, 1, run.delta, "pld", "done", NULL, 0};
         assert_int_equal(dp_ledger_close(ledger, &end, &err), DP_E_UNSAFE);
         assert_int_equal(lines_of(PATH), lines);
-        assert_int_equal(spent(PATH), 100);
+        assert_int_equal(spent(), 100);
         dp_ledger_free(ledger);
     }
-    dp_charges_free(&used);
 
-    ledger = open_run(PATH, &run); /* nothing at all */
+    ledger = opened(&run); /* nothing at all */
     assert_int_equal(close_run(ledger, &event, 0, &err), 0);
-    assert_int_equal(spent(PATH), 0);
+    assert_int_equal(spent(), 0);
 }
 
 /* Order 2 and z = 2: each lap costs exactly 1/4. The penalty at delta = 1/2 is ln(1/2) − ln(1/2) − ln 2 = −ln 2, so that
    epsilon = 10.1 − ln 2 has room for 10.1: forty laps, and not for forty-one. */
 TEST_IN(a_budget_holds_for_all_runs_together, fresh, NULL)
 {
-    struct dp_ledger_budget budget = {.population = run.data,
-                                      .adjacency = "null-record",
-                                      .epsilon = 10.1 - M_LN2,
-                                      .delta = 0.5,
-                                      .order = {{2, 1}},
-                                      .orders = 1};
+    struct dp_ledger_budget budget = budget_of(run.data, 10.1 - M_LN2, 0.5, 2);
     struct dp_event event = gaussian(2), twice = gaussian(M_SQRT2);
-    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), 0);
+    set_budget(&budget);
 
-    struct dp_ledger *lost = open_run(PATH, &run), *ledger = open_run(PATH, &run);
+    struct dp_ledger *lost = opened(&run), *ledger = opened(&run);
     reserve(lost, &event, 10);
     reserve(ledger, &event, 29);
     assert_int_equal(dp_ledger_reserve(ledger, &twice, 1, &err), DP_E_BUDGET); /* costs 1/2, 1/4 is left */
     assert_int_equal(dp_ledger_reserve(ledger, &event, 2, &err), DP_E_BUDGET);
     reserve(ledger, &event, 1);
-    assert_int_equal(dp_ledger_reserve(ledger, &event, 1, &err), DP_E_BUDGET);
-    assert_string_equal(err.message,
-                        "the budget of epsilon = 9.40685 for 0123456789abcdef0123456789abcdef, over all its runs in the ledger "
-                        "test.ledger, affords fewer than 1 laps more");
+    assert_fails(dp_ledger_reserve(ledger, &event, 1, &err), DP_E_BUDGET,
+                 "the budget of epsilon = 9.40685 for 0123456789abcdef0123456789abcdef, over all its runs in the ledger "
+                 "test.ledger, affords fewer than 1 laps more");
     dp_ledger_free(lost);
     assert_int_equal(close_run(ledger, &event, 20, &err), 0); /* ten were not used */
 
-    ledger = open_run(PATH, &run);
+    ledger = opened(&run);
     assert_int_equal(dp_ledger_reserve(ledger, &twice, 6, &err), DP_E_BUDGET);
     reserve(ledger, &twice, 5);
     dp_ledger_free(ledger);
 
     struct dp_ledger_run elsewhere = run; /* another data set has no budget */
     elsewhere.data = "ffff";
-    ledger = open_run(PATH, &elsewhere);
-    reserve(ledger, &event, 1000000);
-    dp_ledger_free(ledger);
+    killed_run(&elsewhere, &event, 1000000);
 
     struct dp_ledger_run replace = run;
     replace.adjacency = "replace-one";
@@ -969,15 +843,10 @@ TEST_IN(a_budget_holds_for_all_runs_together, fresh, NULL)
 /* Epochs of 10 laps cost 1/4 each, for any chunks of reservations. */
 TEST_IN(shuffled_epochs_are_paid_once, fresh, NULL)
 {
-    struct dp_ledger_budget budget = {.population = run.data,
-                                      .adjacency = "null-record",
-                                      .epsilon = 1.1 - M_LN2,
-                                      .delta = 0.5,
-                                      .order = {{2, 1}},
-                                      .orders = 1};
+    struct dp_ledger_budget budget = budget_of(run.data, 1.1 - M_LN2, 0.5, 2);
     struct dp_event event = dp_event_gaussian(DP_SAMPLING_SHUFFLED, 1, 2, 10);
-    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), 0);
-    struct dp_ledger *ledger = open_run(PATH, &run);
+    set_budget(&budget);
+    struct dp_ledger *ledger = opened(&run);
     for (int i = 0; i < 5; i++)
         reserve(ledger, &event, 7);
     assert_int_equal(dp_ledger_reserve(ledger, &event, 6, &err), DP_E_BUDGET);
@@ -989,15 +858,10 @@ TEST_IN(shuffled_epochs_are_paid_once, fresh, NULL)
 /* The budget belongs to the people: another import of their table, or another name for it, has spent it as well. */
 TEST_IN(a_budget_is_of_a_population, fresh, NULL)
 {
-    struct dp_ledger_budget budget = {.population = "adult",
-                                      .data = "aaaa",
-                                      .adjacency = "null-record",
-                                      .epsilon = 10.1 - M_LN2,
-                                      .delta = 0.5,
-                                      .order = {{2, 1}},
-                                      .orders = 1};
+    struct dp_ledger_budget budget = budget_of("adult", 10.1 - M_LN2, 0.5, 2);
     struct dp_event event = gaussian(2);
     struct dp_ledger_run old = run, first = run, again = run, renamed = run, other = run;
+    budget.data = "aaaa";
     old.data = "oooo"; /* a budget in the form of former versions: the digest is the population */
     first.population = again.population = "adult";
     first.data = "aaaa";
@@ -1006,37 +870,31 @@ TEST_IN(a_budget_is_of_a_population, fresh, NULL)
     renamed.data = "bbbb";
     other.population = "bank";
     other.data = "cccc";
-    struct dp_ledger *ledger = open_run(PATH, &old);
-    reserve(ledger, &event, 15);
-    dp_ledger_free(ledger);
-    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), 0);
+    killed_run(&old, &event, 15);
+    set_budget(&budget);
     const struct dp_ledger_run *const runs[] = {&first, &again, &renamed};
     for (size_t i = 0; i < 3; i++) {
-        ledger = open_run(PATH, runs[i]);
-        reserve(ledger, &event, 10);
-        dp_ledger_free(ledger);
+        killed_run(runs[i], &event, 10);
     }
     again.population = NULL; /* and only by the digest */
-    ledger = open_run(PATH, &again);
+    struct dp_ledger *ledger = opened(&again);
     assert_int_equal(dp_ledger_reserve(ledger, &event, 11, &err), DP_E_BUDGET);
     reserve(ledger, &event, 10);
     dp_ledger_free(ledger);
     renamed.data = "dddd"; /* known by its other name only */
-    ledger = open_run(PATH, &renamed);
+    ledger = opened(&renamed);
     assert_int_equal(dp_ledger_reserve(ledger, &event, 1, &err), DP_E_BUDGET);
     dp_ledger_free(ledger);
-    ledger = open_run(PATH, &other);
-    reserve(ledger, &event, 1000);
-    dp_ledger_free(ledger);
+    killed_run(&other, &event, 1000);
     /* runs without a budget stay separate until they turn out to be on the same people */
     old.population = "adult";
-    ledger = open_run(PATH, &old);
+    ledger = opened(&old);
     assert_int_equal(dp_ledger_reserve(ledger, &event, 1, &err), DP_E_BUDGET);
     dp_ledger_free(ledger);
     budget.population = "grown-ups";
     budget.data = NULL;
-    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), DP_E_UNSAFE);
-    assert_string_equal(err.message, "the budget of grown-ups in the ledger test.ledger is epsilon = 9.40685 already");
+    assert_fails(dp_ledger_set_budget(PATH, &budget, &err), DP_E_UNSAFE,
+                 "the budget of grown-ups in the ledger test.ledger is epsilon = 9.40685 already");
 }
 
 /* A population has a budget for 40 laps, and a data set one for 4 laps. Then the first run shows that both are about the same
@@ -1045,22 +903,15 @@ TEST_IN(two_budgets_of_the_same_people_bind_both, fresh, NULL)
 {
     for (int first = 0; first < 2; first++) {
         fresh(state);
-        struct dp_ledger_budget budget[] = {{.population = "adult", .epsilon = 10.1 - M_LN2},
-                                            {.population = "aaaa", .epsilon = 1.1 - M_LN2}};
+        struct dp_ledger_budget budget[] = {budget_of("adult", 10.1 - M_LN2, 0.5, 2), budget_of("aaaa", 1.1 - M_LN2, 0.5, 2)};
         struct dp_event event = gaussian(2);
         struct dp_ledger_run both = run; /* without a plan: the laps become known later */
         err = (struct dp_err){0};
-        for (int i = 0; i < 2; i++) {
-            struct dp_ledger_budget *b = &budget[first ^ i];
-            b->adjacency = "null-record";
-            b->delta = 0.5;
-            b->order[0] = (struct dp_ledger_order){2, 1};
-            b->orders = 1;
-            assert_int_equal(dp_ledger_set_budget(PATH, b, &err), 0);
-        }
+        for (int i = 0; i < 2; i++)
+            set_budget(&budget[first ^ i]);
         both.population = "adult";
         both.data = "aaaa";
-        struct dp_ledger *ledger = open_run(PATH, &both);
+        struct dp_ledger *ledger = opened(&both);
         assert_int_equal(dp_ledger_reserve(ledger, &event, 5, &err), DP_E_BUDGET);
         reserve(ledger, &event, 4);
         assert_int_equal(dp_ledger_reserve(ledger, &event, 1, &err), DP_E_BUDGET);
@@ -1072,43 +923,35 @@ TEST_IN(two_budgets_of_the_same_people_bind_both, fresh, NULL)
    ln(4/8)/7 = -0.23255. A lap may run while one of them has room. */
 TEST_IN(one_order_with_room_is_enough, fresh, NULL)
 {
-    struct dp_ledger_budget budget = {.population = "p",
-                                      .adjacency = "null-record",
-                                      .epsilon = 10.1,
-                                      .delta = 0.5,
-                                      .order = {{8, 0.5}, {2, 0.5}},
-                                      .orders = 2};
+    struct dp_ledger_budget budget = budget_of("p", 10.1, 0.5, 8);
     struct dp_event event = gaussian(2);
     struct dp_ledger *ledger;
-    struct dp_ledger_run known = run;
-    struct dp_plan plan = {0};
+    struct dp_plan plan;
+    struct dp_ledger_run known = planned_run(&plan, &event, 41);
     known.population = "p";
     known.epsilon = 20; /* too much for addition */
-    known.laps = 41;
-    assert_int_equal(dp_plan_add(&plan, &event, known.laps, &err), DP_OK);
-    known.plan = &plan;
     budget.order[0].delta = 0.6;
-    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), DP_E_RUN);
-    assert_string_equal(err.message, "the shares of delta add up to 1.1000000000000001");
+    budget.order[1] = (struct dp_ledger_order){2, 0.5};
+    budget.orders = 2;
+    assert_fails(dp_ledger_set_budget(PATH, &budget, &err), DP_E_RUN, "the shares of delta add up to 1.1000000000000001");
     budget.order[0].delta = 0.5;
-    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), 0);
+    set_budget(&budget);
     size_t lines = lines_of(PATH);
-    assert_int_equal(dp_ledger_open(&ledger, PATH, &known, &err), DP_E_UNSAFE);
-    assert_string_equal(err.message,
-                        "the budget of epsilon = 10.1 for p in the ledger test.ledger affords 40 of the run's 41 "
-                        "laps (--partial lets it run that far); epsilon 0 of it is spent, and with as many laps a run "
-                        "of --epsilon 17.9 fits");
+    assert_fails(dp_ledger_open(&ledger, PATH, &known, &err), DP_E_UNSAFE,
+                 "the budget of epsilon = 10.1 for p in the ledger test.ledger affords 40 of the run's 41 "
+                 "laps (--partial lets it run that far); epsilon 0 of it is spent, and with as many laps a run "
+                 "of --epsilon 17.9 fits");
     assert_int_equal(lines_of(PATH), lines); /* and nothing was written */
     known.partial = true;
-    ledger = open_run(PATH, &known);
+    ledger = opened(&known);
     assert_int_equal(dp_ledger_affords(ledger), 40);
-    assert_int_equal(spent(PATH), 40);
+    assert_int_equal(spent(), 40);
     dp_ledger_free(ledger);
     known.partial = false;
     known.laps = 1;
     assert_int_equal(dp_ledger_open(&ledger, PATH, &known, &err), DP_E_UNSAFE);
     known.laps = 0; /* unknown: the laps become known later */
-    ledger = open_run(PATH, &known);
+    ledger = opened(&known);
     assert_int_equal(dp_ledger_reserve(ledger, &event, 1, &err), DP_E_BUDGET);
     assert_int_equal(dp_ledger_affords(ledger), INT64_MAX);
     dp_ledger_free(ledger);
@@ -1119,36 +962,29 @@ TEST_IN(one_order_with_room_is_enough, fresh, NULL)
    run does not use its laps. Otherwise the other run, which may have seen its releases, would decide when it ends. */
 TEST_IN(a_partial_run_gets_no_more_than_it_was_opened_with, fresh, NULL)
 {
-    struct dp_ledger_budget budget = {
-        .population = "p", .adjacency = "null-record", .epsilon = 10.1, .delta = 0.25, .order = {{2, 1}}, .orders = 1};
+    struct dp_ledger_budget budget = budget_of("p", 10.1, 0.25, 2);
     struct dp_event event = gaussian(2);
-    struct dp_charges used = {0};
-    struct dp_ledger_run partial = run, second = run;
-    struct dp_plan plan = {0};
+    struct dp_plan plan;
+    struct dp_ledger_run partial = planned_run(&plan, &event, 100), second = run;
     partial.population = second.population = "p";
     partial.epsilon = second.epsilon = 20; /* too much for addition */
-    partial.laps = 100;
-    assert_int_equal(dp_plan_add(&plan, &event, partial.laps, &err), DP_OK);
-    partial.plan = &plan;
     partial.partial = true;
-    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), 0);
-    struct dp_ledger *other = open_run(PATH, &second);
+    set_budget(&budget);
+    struct dp_ledger *other = opened(&second);
     reserve(other, &event, 10);
-    struct dp_ledger *ledger = open_run(PATH, &partial);
+    struct dp_ledger *ledger = opened(&partial);
     int64_t affords = dp_ledger_affords(ledger);
     assert_true(affords > 20 && affords < 40);
-    assert_int_equal(spent(PATH), affords);
+    assert_int_equal(spent(), affords);
     assert_int_equal(dp_ledger_spent(ledger, &err), DP_E_BUDGET);
     assert_int_equal(close_run(other, &event, 0, &err), 0);
     /* with a plan there are no further laps, and no use of them either */
     assert_int_equal(dp_ledger_reserve(ledger, &event, 1, &err), DP_E_UNSAFE);
     dp_ledger_free(ledger);
-    ledger = open_run(PATH, &partial);
-    dp_charges_add(&used, &event, dp_ledger_affords(ledger) + 1, &err);
-    struct dp_ledger_end end = end_of(&used, NULL, 1e-5, "budget");
+    ledger = opened(&partial);
+    const struct dp_ledger_end end = {LAPS_OF(event, dp_ledger_affords(ledger) + 1), 1, 1e-5, "pld", "budget", NULL, 0};
     assert_int_equal(dp_ledger_close(ledger, &end, &err), DP_E_UNSAFE);
     dp_ledger_free(ledger);
-    dp_charges_free(&used);
     dp_plan_free(&plan);
 }
 
@@ -1156,29 +992,25 @@ TEST_IN(a_partial_run_gets_no_more_than_it_was_opened_with, fresh, NULL)
    affords 40 laps at its only order. */
 TEST_IN(what_a_run_was_admitted_with_is_its_own, fresh, NULL)
 {
-    struct dp_ledger_budget budget = {
-        .population = "p", .adjacency = "null-record", .epsilon = 10.1 - M_LN2, .delta = 0.5, .order = {{2, 1}}, .orders = 1};
+    struct dp_ledger_budget budget = budget_of("p", 10.1 - M_LN2, 0.5, 2);
     struct dp_event event = gaussian(2);
-    struct dp_ledger_run planned = run;
+    struct dp_plan plan;
+    struct dp_ledger_run planned = planned_run(&plan, &event, 25);
     struct dp_ledger *first, *second;
-    struct dp_plan plan = {0};
     planned.population = "p";
     planned.epsilon = 20; /* too much for addition */
-    planned.plan = &plan;
-    assert_int_equal(dp_plan_add(&plan, &event, DP_PLAN_OPEN, &err), DP_OK);
-    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), 0);
-    planned.laps = 25;
-    first = open_run(PATH, &planned);
+    set_budget(&budget);
+    first = opened(&planned);
     assert_int_equal(lines_of(PATH), 3); /* the budget, and one append that opened the run and reserved its plan */
     planned.laps = 16;
     assert_int_equal(dp_ledger_open(&second, PATH, &planned, &err), DP_E_UNSAFE);
     planned.laps = 15;
-    second = open_run(PATH, &planned);
+    second = opened(&planned);
     assert_int_equal(close_run(second, &event, 5, &err), 0); /* ten laps are free again */
     planned.laps = 11;
     assert_int_equal(dp_ledger_open(&second, PATH, &planned, &err), DP_E_UNSAFE);
     planned.laps = 10;
-    dp_ledger_free(open_run(PATH, &planned)); /* killed */
+    dp_ledger_free(opened(&planned)); /* killed */
     assert_int_equal(close_run(first, &event, 25, &err), 0);
     planned.laps = 1;
     assert_int_equal(dp_ledger_open(&second, PATH, &planned, &err), DP_E_UNSAFE);
@@ -1189,32 +1021,25 @@ TEST_IN(what_a_run_was_admitted_with_is_its_own, fresh, NULL)
    it ends, and then what it has used is one. */
 TEST_IN(a_filter_is_reserved_whole, fresh, NULL)
 {
-    struct dp_ledger_budget budget = {
-        .population = "p", .adjacency = "null-record", .epsilon = 10.1 - M_LN2, .delta = 0.5, .order = {{2, 1}}, .orders = 1};
+    struct dp_ledger_budget budget = budget_of("p", 10.1 - M_LN2, 0.5, 2);
     struct dp_event event = gaussian(2);
-    struct dp_charges used = {0};
-    struct dp_ledger_run filtered = run, planned = run;
+    struct dp_plan plan;
+    struct dp_ledger_run filtered = run, planned = planned_run(&plan, &event, 21);
     struct dp_ledger *ledger, *other;
-    struct dp_plan plan = {0};
     filtered.population = planned.population = "p";
     planned.epsilon = 20;
-    planned.plan = &plan;
-    planned.laps = 1;
     filtered.delta = 0.5;
     filtered.order = 2;
     filtered.epsilon = 5 - M_LN2; /* with the conversion 5: twenty laps */
-    assert_int_equal(dp_plan_add(&plan, &event, DP_PLAN_OPEN, &err), DP_OK);
-    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), 0);
-    ledger = open_run(PATH, &filtered);
+    set_budget(&budget);
+    ledger = opened(&filtered);
     assert_int_equal(lines_of(PATH), 2);
-    planned.laps = 21;
     assert_int_equal(dp_ledger_open(&other, PATH, &planned, &err), DP_E_UNSAFE);
     planned.laps = 20;
-    other = open_run(PATH, &planned);
+    other = opened(&planned);
     assert_int_equal(close_run(other, &event, 0, &err), 0);
     /* it may use what it likes */
-    assert_int_equal(dp_charges_add(&used, &event, 3, &err), 0);
-    struct dp_ledger_end end = {&used, filtered.epsilon, 0.5, "filter", "done", NULL, 0};
+    struct dp_ledger_end end = {LAPS_OF(event, 3), filtered.epsilon, 0.5, "filter", "done", NULL, 0};
     assert_int_equal(dp_ledger_close(ledger, &end, &err), 0);
     dp_ledger_free(ledger);
     filtered.order = 3; /* at which the budget has no order */
@@ -1222,30 +1047,28 @@ TEST_IN(a_filter_is_reserved_whole, fresh, NULL)
     assert_int_equal(dp_ledger_open(&ledger, PATH, &filtered, &err), DP_E_UNSAFE);
     assert_non_null(strstr(err.message, "has no room for the whole budget of a run whose noise is chosen as it goes"));
     planned.laps = 37;
-    dp_ledger_free(open_run(PATH, &planned));
-    dp_charges_free(&used);
+    dp_ledger_free(opened(&planned));
     dp_plan_free(&plan);
 }
 
 /* A budget after runs begins with the sum of their costs; a run that may continue counts with its whole budget. */
 TEST_IN(a_budget_after_runs_begins_with_their_cost, fresh, NULL)
 {
-    struct dp_ledger_budget budget = {
-        .population = "p", .adjacency = "null-record", .epsilon = 4, .delta = 1e-4, .order = {{16, 1}}, .orders = 1};
+    struct dp_ledger_budget budget = budget_of("p", 4, 1e-4, 16);
     struct dp_event event = gaussian(2);
     struct dp_ledger_run ended = run, lost = run;
     ended.population = lost.population = "p";
     lost.epsilon = 2.5;
     double spent = 2.5 + dp_gaussian_epsilon(sqrt(10 / 4.), run.delta);
     char expected[200];
-    struct dp_ledger *ledger = open_run(PATH, &ended), *going;
+    struct dp_ledger *ledger = opened(&ended), *going;
     reserve(ledger, &event, 10);
     assert_int_equal(close_run(ledger, &event, 10, &err), 0);
-    going = open_run(PATH, &lost);
+    going = opened(&lost);
     reserve(going, &event, 10);
-    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), DP_E_UNSAFE);
-    assert_string_equal(err.message, "p has runs in the ledger test.ledger already: a budget comes before them, or begins with "
-                                     "what they have cost (--after-runs)");
+    assert_fails(dp_ledger_set_budget(PATH, &budget, &err), DP_E_UNSAFE,
+                 "p has runs in the ledger test.ledger already: a budget comes before them, or begins with "
+                 "what they have cost (--after-runs)");
     budget.after_runs = true;
     budget.epsilon = spent;
     assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), DP_E_RUN);
@@ -1255,7 +1078,7 @@ TEST_IN(a_budget_after_runs_begins_with_their_cost, fresh, NULL)
     budget.epsilon = spent + 0.3; /* penalty(16, 8e-5) = 0.3796 */
     assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), DP_E_RUN);
     budget.epsilon = spent + 0.38 + 16.0 / 8 * 3; /* three laps at order 16 */
-    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), 0);
+    set_budget(&budget);
     struct dp_ledger_book book;
     read_book(&book, PATH);
     assert_near(book.limit[0].before_epsilon, spent, 1e-9);
@@ -1264,7 +1087,7 @@ TEST_IN(a_budget_after_runs_begins_with_their_cost, fresh, NULL)
     dp_ledger_book_free(&book);
     reserve(going, &event, 1000); /* part of that sum already */
     dp_ledger_free(going);
-    ledger = open_run(PATH, &ended);
+    ledger = opened(&ended);
     assert_int_equal(dp_ledger_reserve(ledger, &event, 4, &err), DP_E_BUDGET);
     reserve(ledger, &event, 3);
     dp_ledger_free(ledger);
@@ -1274,19 +1097,17 @@ TEST_IN(a_budget_after_runs_begins_with_their_cost, fresh, NULL)
 TEST_IN(orders_are_picked_for_what_is_planned, fresh, NULL)
 {
     const struct dp_ledger_before none = {0};
-    struct dp_charges planned = {0};
-    struct dp_event event = poisson(1, 4);
-    assert_int_equal(dp_charges_add(&planned, &event, 1, &err), 0);
+    const struct dp_charges *planned = LAPS_OF(poisson(1, 4), 1);
     for (int i = 0; i < 6; i++) {
         static const double epsilons[] = {1.25, 1.5, 2, 4, 8, 50};
         struct dp_ledger_budget budget = {.epsilon = epsilons[i], .delta = 1e-5}, one = budget;
         int64_t fit, best = 0, alone;
         double shares = 0;
-        assert_int_equal(dp_ledger_orders_pick(&budget, &none, &planned, &fit, &err), 0);
+        assert_int_equal(dp_ledger_orders_pick(&budget, &none, planned, &fit, &err), 0);
         for (int k = 0; k < DP_RDP_ORDER_COUNT; k++) {
             one.order[0] = (struct dp_ledger_order){dp_rdp_orders[k], 1};
             one.orders = 1;
-            assert_int_equal(dp_ledger_orders_fit(&one, &none, &planned, &alone, &err), 0);
+            assert_int_equal(dp_ledger_orders_fit(&one, &none, planned, &alone, &err), 0);
             best = alone > best ? alone : best;
         }
         if (!(fit >= 1 && (double)fit >= (best >= 20 ? 0.94 : 1) * (double)best && fit <= best))
@@ -1298,9 +1119,8 @@ TEST_IN(orders_are_picked_for_what_is_planned, fresh, NULL)
     }
     struct dp_ledger_budget little = {.epsilon = 1e-6, .delta = 1e-12};
     int64_t fit;
-    assert_int_equal(dp_ledger_orders_pick(&little, &none, &planned, &fit, &err), DP_E_RUN);
-    assert_string_equal(err.message, "no Rényi order has any room for epsilon 1e-06 at delta 1e-12");
-    dp_charges_free(&planned);
+    assert_fails(dp_ledger_orders_pick(&little, &none, planned, &fit, &err), DP_E_RUN,
+                 "no Rényi order has any room for epsilon 1e-06 at delta 1e-12");
 }
 
 /* --- checkpoints --------------------------------------------------------------------------------------------------- */
@@ -1308,13 +1128,8 @@ TEST_IN(orders_are_picked_for_what_is_planned, fresh, NULL)
 static void checkpoint(struct dp_ledger *ledger, const struct dp_event *event, int64_t laps, int64_t until,
                        char mark[DP_LEDGER_MARK])
 {
-    struct dp_charges used = {0}, most = {0};
     struct dp_err err = {0};
-    assert_int_equal(dp_charges_add(&used, event, laps, &err), 0);
-    assert_int_equal(dp_charges_add(&most, event, until, &err), 0);
-    assert_ok(dp_ledger_checkpoint(ledger, &used, until > 0 ? &most : NULL, &err));
-    dp_charges_free(&used);
-    dp_charges_free(&most);
+    assert_ok(dp_ledger_checkpoint(ledger, LAPS_OF(*event, laps), until > 0 ? LAPS_OF(*event, until) : NULL, &err));
     snprintf(mark, DP_LEDGER_MARK, "%s", dp_ledger_mark(ledger));
 }
 
@@ -1323,36 +1138,27 @@ static void checkpoint(struct dp_ledger *ledger, const struct dp_event *event, i
 TEST_IN(a_shorter_plan_does_not_take_the_place_of_the_first, fresh, NULL)
 {
     struct dp_event event = gaussian(8);
-    struct dp_plan plan = {0};
-    struct dp_charges used = {0};
-    struct dp_ledger_run planned = run;
+    struct dp_plan plan;
+    struct dp_ledger_run planned = planned_run(&plan, &event, 100);
     struct dp_answer first, whole;
     char mark[DP_LEDGER_MARK];
-    assert_int_equal(dp_plan_add(&plan, &event, DP_PLAN_OPEN, &err), 0);
-    planned.plan = &plan;
-    planned.laps = 100;
-    struct dp_ledger *ledger = open_run(PATH, &planned);
+    struct dp_ledger *ledger = opened(&planned);
     checkpoint(ledger, &event, 20, 30, mark);
-    dp_charges_add(&used, &event, 20, &err);
-    assert_int_equal(dp_ledger_cost(ledger, &used, "interrupted", &first, &err), 0);
-    struct dp_ledger_end end = {&used, first.upper, 1e-5, dp_accountant_names[first.by], "interrupted", NULL, 0};
-    assert_int_equal(dp_ledger_close(ledger, &end, &err), 0);
+    assert_int_equal(dp_ledger_cost(ledger, LAPS_OF(event, 20), "interrupted", &first, &err), 0);
+    assert_ok(close_with(ledger, LAPS_OF(event, 20), 1e-5, "interrupted", &err));
     dp_ledger_free(ledger);
     planned.resumes = mark;
     planned.done = 20;
     planned.laps = 40;
-    ledger = open_run(PATH, &planned);
-    used.charge[0].laps = 40;
-    assert_int_equal(dp_ledger_cost(ledger, &used, "done", &whole, &err), 0);
+    ledger = opened(&planned);
+    assert_int_equal(dp_ledger_cost(ledger, LAPS_OF(event, 40), "done", &whole, &err), 0);
     assert_float_equal(whole.upper, first.upper, 0);
-    end.status = "done";
-    assert_int_equal(dp_ledger_close(ledger, &end, &err), 0);
+    assert_ok(close_with(ledger, LAPS_OF(event, 40), 1e-5, "done", &err));
     dp_ledger_free(ledger);
     struct dp_ledger_book book;
     read_book(&book, PATH);
     assert_int_equal(dp_ledger_basis(&book.entry[0]), DP_LEDGER_BY_PLAN);
     dp_ledger_book_free(&book);
-    dp_charges_free(&used);
     dp_plan_free(&plan);
 }
 
@@ -1374,29 +1180,22 @@ TEST_IN(a_run_goes_on_from_its_checkpoint_once, fresh, NULL)
 {
     char mark[DP_LEDGER_MARK], second[DP_LEDGER_MARK], third[DP_LEDGER_MARK], sentence[300];
     struct dp_event event = poisson(0.01, 1.1);
-    struct dp_plan plan = {0};
-    struct dp_ledger_run planned = run, resumed = run;
-    assert_int_equal(dp_plan_add(&plan, &event, 100, &err), 0);
-    planned.plan = resumed.plan = &plan;
-    planned.laps = resumed.laps = 100;
-    struct dp_ledger *ledger = open_run(PATH, &planned), *again;
+    struct dp_plan plan;
+    struct dp_ledger_run planned = planned_run(&plan, &event, 100), resumed = planned;
+    struct dp_ledger *ledger = opened(&planned), *again;
     checkpoint(ledger, &event, 60, 90, mark);
-    assert_int_equal(spent(PATH), 100);
+    assert_int_equal(spent(), 100);
     resumed.resumes = mark;
     resumed.done = 60;
     assert_resumed(mark, 60, 90);
-    again = open_run(PATH, &resumed);
+    again = opened(&resumed);
     /* the earlier process, believed dead, cannot continue */
-    struct dp_charges used = {0};
-    dp_charges_add(&used, &event, 70, &err);
-    assert_int_equal(dp_ledger_checkpoint(ledger, &used, NULL, &err), DP_E_UNSAFE);
     const char *elsewhere = "the run was resumed by another process, by the ledger test.ledger";
-    assert_string_equal(err.message, elsewhere);
+    assert_fails(dp_ledger_checkpoint(ledger, LAPS_OF(event, 70), NULL, &err), DP_E_UNSAFE, elsewhere);
     struct dp_answer none;
-    assert_int_equal(dp_ledger_cost(ledger, &used, "interrupted", &none, &err), DP_E_UNSAFE);
-    assert_string_equal(err.message, elsewhere);
+    assert_fails(dp_ledger_cost(ledger, LAPS_OF(event, 70), "interrupted", &none, &err), DP_E_UNSAFE, elsewhere);
     dp_ledger_free(ledger);
-    assert_int_equal(spent(PATH), 130);
+    assert_int_equal(spent(), 130);
     struct dp_ledger *twice;
     assert_int_equal(dp_ledger_open(&twice, PATH, &resumed, &err), DP_E_UNSAFE);
     snprintf(sentence, sizeof sentence, "the run %.32s was resumed before: by the ledger test.ledger a run is resumed once",
@@ -1409,28 +1208,19 @@ TEST_IN(a_run_goes_on_from_its_checkpoint_once, fresh, NULL)
     resumed.resumes = second;
     assert_int_equal(dp_ledger_open(&twice, PATH, &resumed, &err), DP_E_UNSAFE);
     assert_non_null(strstr(err.message, "is not the newest checkpoint of its run: it has gone on since"));
-    used.charge[0].laps = 105;
-    struct dp_answer cost;
-    assert_int_equal(dp_ledger_cost(again, &used, "interrupted", &cost, &err), 0);
-    struct dp_ledger_end end = {&used, cost.upper, 1e-5, dp_accountant_names[cost.by], "interrupted", NULL, 0};
-    assert_int_equal(dp_ledger_close(again, &end, &err), 0);
-    assert_int_equal(spent(PATH), 105);
+    assert_ok(close_with(again, LAPS_OF(event, 105), 1e-5, "interrupted", &err));
+    assert_int_equal(spent(), 105);
     dp_ledger_free(again);
     assert_int_equal(dp_ledger_check_mark(PATH, mark, &err), 0); /* all names of the run are valid */
 
     resumed.resumes = third; /* an interrupted run continues, and 105 laps stay spent even if it ends at once */
     resumed.done = 71;
     assert_resumed(third, 101, 105);
-    again = open_run(PATH, &resumed);
-    assert_int_equal(spent(PATH), 134);
-    used.charge[0].laps = 100;
-    assert_int_equal(dp_ledger_cost(again, &used, "done", &cost, &err), 0);
-    end.epsilon = cost.upper;
-    end.status = "done"; /* and it has cost as much as 105 laps */
-    assert_int_equal(dp_ledger_close(again, &end, &err), 0);
-    assert_int_equal(spent(PATH), 105);
+    again = opened(&resumed);
+    assert_int_equal(spent(), 134);
+    assert_ok(close_with(again, LAPS_OF(event, 100), 1e-5, "done", &err)); /* and it has cost as much as 105 laps */
+    assert_int_equal(spent(), 105);
     dp_ledger_free(again);
-    dp_charges_free(&used);
     dp_plan_free(&plan);
     struct dp_ledger_book book;
     read_book(&book, PATH);
@@ -1446,14 +1236,11 @@ TEST_IN(a_run_goes_on_from_the_checkpoint_before, fresh, NULL)
 {
     char first[DP_LEDGER_MARK], second[DP_LEDGER_MARK], third[DP_LEDGER_MARK];
     struct dp_event event = dp_event_gaussian(DP_SAMPLING_SHUFFLED, 1, 2, 8);
-    struct dp_plan plan = {0};
-    struct dp_ledger_run planned = run, resumed = run;
-    assert_int_equal(dp_plan_add(&plan, &event, 100, &err), 0);
-    planned.plan = resumed.plan = &plan;
-    planned.laps = resumed.laps = 100;
+    struct dp_plan plan;
+    struct dp_ledger_run planned = planned_run(&plan, &event, 100), resumed = planned;
     for (int known = 0; known < 2; known++) {
         fresh(NULL);
-        struct dp_ledger *ledger = open_run(PATH, &planned), *again;
+        struct dp_ledger *ledger = opened(&planned), *again;
         checkpoint(ledger, &event, 40, 60, first);
         checkpoint(ledger, &event, 60, 80, second);
         checkpoint(ledger, &event, 80, known ? 90 : 0, third);
@@ -1463,8 +1250,8 @@ TEST_IN(a_run_goes_on_from_the_checkpoint_before, fresh, NULL)
         resumed.resumes = second;
         resumed.done = 60;
         assert_resumed(second, 60, known ? 96 : 104); /* whole epochs of eight */
-        dp_ledger_free(open_run(PATH, &resumed));
-        assert_int_equal(spent(PATH), known ? 136 : 144);
+        dp_ledger_free(opened(&resumed));
+        assert_int_equal(spent(), known ? 136 : 144);
         resumed.resumes = third;
         assert_int_equal(dp_ledger_open(&again, PATH, &resumed, &err), DP_E_UNSAFE);
     }
@@ -1478,23 +1265,20 @@ TEST_IN(a_bound_holds_once, fresh, NULL)
     char mark[DP_LEDGER_MARK];
     struct dp_event event = poisson(0.01, 1.1);
     struct dp_charges used = {0}, base = {0};
-    struct dp_plan plan = {0};
-    struct dp_ledger_run site = run;
-    assert_int_equal(dp_plan_add(&plan, &event, 100, &err), 0);
-    site.plan = &plan;
-    site.laps = 100;
-    struct dp_ledger *ledger = open_run(PATH, &site);
+    struct dp_plan plan;
+    struct dp_ledger_run site = planned_run(&plan, &event, 100);
+    struct dp_ledger *ledger = opened(&site);
     checkpoint(ledger, &event, 60, 70, mark);
     dp_ledger_free(ledger);
     site.resumes = mark;
     site.done = 60;
     site.earlier = true;
-    dp_ledger_free(open_run(PATH, &site));
-    assert_int_equal(spent(PATH), 110);
+    dp_ledger_free(opened(&site));
+    assert_int_equal(spent(), 110);
     assert_int_equal(dp_ledger_resumed(PATH, mark, true, &used, &base, &err), 0);
     assert_int_equal(dp_charges_all(&base), 110);
-    dp_ledger_free(open_run(PATH, &site));
-    assert_int_equal(spent(PATH), 150);
+    dp_ledger_free(opened(&site));
+    assert_int_equal(spent(), 150);
     dp_charges_free(&used);
     dp_charges_free(&base);
     dp_plan_free(&plan);
@@ -1506,17 +1290,14 @@ TEST_IN(a_filter_goes_on_only_after_a_close_line, fresh, NULL)
 {
     char mark[DP_LEDGER_MARK], sentence[300];
     struct dp_event event = gaussian(20);
-    struct dp_charges used = {0};
     struct dp_ledger_run filtered = run, resumed;
     filtered.order = 16;
     filtered.epsilon = 3;
     for (int closed = 0; closed < 2; closed++) {
         fresh(NULL);
-        struct dp_ledger *ledger = open_run(PATH, &filtered), *again;
+        struct dp_ledger *ledger = opened(&filtered), *again;
         checkpoint(ledger, &event, 5, 0, mark);
-        dp_charges_clear(&used);
-        assert_int_equal(dp_charges_add(&used, &event, 7, &err), 0);
-        struct dp_ledger_end end = {&used, 3, 1e-5, "filter", "interrupted", NULL, 0};
+        struct dp_ledger_end end = {LAPS_OF(event, 7), 3, 1e-5, "filter", "interrupted", NULL, 0};
         if (closed)
             assert_int_equal(dp_ledger_close(ledger, &end, &err), 0);
         dp_ledger_free(ledger);
@@ -1524,7 +1305,7 @@ TEST_IN(a_filter_goes_on_only_after_a_close_line, fresh, NULL)
         resumed.resumes = mark;
         if (closed) {
             assert_resumed(mark, 5, 7);
-            dp_ledger_free(open_run(PATH, &resumed));
+            dp_ledger_free(opened(&resumed));
             continue;
         }
         assert_int_equal(dp_ledger_open(&again, PATH, &resumed, &err), DP_E_UNSAFE);
@@ -1534,7 +1315,6 @@ TEST_IN(a_filter_goes_on_only_after_a_close_line, fresh, NULL)
                  mark);
         assert_string_equal(err.message, sentence);
     }
-    dp_charges_free(&used);
 }
 
 /* The process that is resumed lives: between the look at its checkpoint and the open line it writes another one. */
@@ -1542,28 +1322,24 @@ TEST_IN(a_run_that_goes_on_meanwhile_is_not_resumed, fresh, NULL)
 {
     char mark[DP_LEDGER_MARK], second[DP_LEDGER_MARK];
     struct dp_event event = poisson(0.01, 1.1);
-    struct dp_plan plan = {0};
     struct dp_charges used = {0}, base = {0};
-    struct dp_ledger_run planned = run;
-    assert_int_equal(dp_plan_add(&plan, &event, 100, &err), 0);
-    planned.plan = &plan;
-    planned.laps = 100;
-    struct dp_ledger *ledger = open_run(PATH, &planned), *again;
+    struct dp_plan plan;
+    struct dp_ledger_run planned = planned_run(&plan, &event, 100);
+    struct dp_ledger *ledger = opened(&planned), *again;
     checkpoint(ledger, &event, 20, 40, mark);
     assert_int_equal(dp_ledger_resumed(PATH, mark, false, &used, &base, &err), 0);
     checkpoint(ledger, &event, 40, 60, second);
     planned.resumes = mark;
     planned.done = 20;
     planned.base = &base;
-    assert_int_equal(dp_ledger_open(&again, PATH, &planned, &err), DP_E_UNSAFE);
-    assert_string_equal(err.message,
-                        "the run made another checkpoint in the ledger test.ledger while it was resumed: resume that one");
+    assert_fails(dp_ledger_open(&again, PATH, &planned, &err), DP_E_UNSAFE,
+                 "the run made another checkpoint in the ledger test.ledger while it was resumed: resume that one");
     dp_charges_clear(&used);
     dp_charges_clear(&base);
     assert_int_equal(dp_ledger_resumed(PATH, mark, false, &used, &base, &err), 0);
     assert_int_equal(base.charge[0].laps, 60);
-    dp_ledger_free(open_run(PATH, &planned));
-    assert_int_equal(spent(PATH), 60 + 80);
+    dp_ledger_free(opened(&planned));
+    assert_int_equal(spent(), 60 + 80);
     dp_ledger_free(ledger);
     dp_charges_free(&used);
     dp_charges_free(&base);
@@ -1572,28 +1348,25 @@ TEST_IN(a_run_that_goes_on_meanwhile_is_not_resumed, fresh, NULL)
 
 TEST_IN(what_is_not_a_checkpoint_is_not_resumed, fresh, NULL)
 {
-    char mark[DP_LEDGER_MARK], opened[DP_LEDGER_MARK];
+    char mark[DP_LEDGER_MARK], opening[DP_LEDGER_MARK];
     struct dp_event event = poisson(0.01, 1.1);
     struct dp_ledger_run resumed = run;
-    struct dp_ledger *ledger = open_run(PATH, &run), *again;
-    snprintf(opened, sizeof opened, "%s", dp_ledger_mark(ledger));
-    resumed.resumes = opened;
-    assert_int_equal(dp_ledger_open(&again, PATH, &resumed, &err), DP_E_UNSAFE);
-    assert_string_equal(err.message, "line 1 of the ledger test.ledger is not a checkpoint");
+    struct dp_ledger *ledger = opened(&run), *again;
+    snprintf(opening, sizeof opening, "%s", dp_ledger_mark(ledger));
+    resumed.resumes = opening;
+    assert_fails(dp_ledger_open(&again, PATH, &resumed, &err), DP_E_UNSAFE,
+                 "line 1 of the ledger test.ledger is not a checkpoint");
     reserve(ledger, &event, 10);
-    struct dp_charges used = {0};
-    dp_charges_add(&used, &event, 11, &err);
-    assert_int_equal(dp_ledger_checkpoint(ledger, &used, NULL, &err), DP_E_UNSAFE);
-    assert_int_equal(dp_ledger_checkpoint(ledger, &used, NULL, &err), DP_E_RUN); /* and the run cannot continue after that */
+    assert_int_equal(dp_ledger_checkpoint(ledger, LAPS_OF(event, 11), NULL, &err), DP_E_UNSAFE);
+    assert_int_equal(dp_ledger_checkpoint(ledger, LAPS_OF(event, 9), NULL, &err), DP_E_RUN); /* the run cannot continue */
     dp_ledger_free(ledger);
-    dp_charges_free(&used);
-    ledger = open_run(PATH, &run);
+    ledger = opened(&run);
     reserve(ledger, &event, 10);
     checkpoint(ledger, &event, 10, 0, mark);
     resumed.resumes = mark;
     resumed.epsilon = 2; /* another run */
-    assert_int_equal(dp_ledger_open(&again, PATH, &resumed, &err), DP_E_UNSAFE);
-    assert_string_equal(err.message, "the run differs from the run that it resumes in the ledger test.ledger");
+    assert_fails(dp_ledger_open(&again, PATH, &resumed, &err), DP_E_UNSAFE,
+                 "the run differs from the run that it resumes in the ledger test.ledger");
     resumed.epsilon = run.epsilon;
     assert_int_equal(close_run(ledger, &event, 10, &err), 0);
     assert_int_equal(dp_ledger_open(&again, PATH, &resumed, &err), DP_E_UNSAFE);
@@ -1625,7 +1398,7 @@ TEST_IN(a_run_must_say_what_it_is, fresh, NULL)
     full.seeded = true;
     full.prior_epsilon = 0.1;
     full.prior_delta = 1e-7;
-    dp_ledger_free(open_run(PATH, &full));
+    dp_ledger_free(opened(&full));
     struct dp_ledger_book book;
     read_book(&book, PATH);
     const struct dp_ledger_entry *entry = &book.entry[0];
@@ -1666,9 +1439,7 @@ TEST_IN(a_full_disk_pays_for_nothing, fresh, NULL)
     char before[8192], after[8192];
     struct dp_event event = poisson(0.01, 1.1);
     struct rlimit old, limit;
-    struct dp_ledger *ledger = open_run(PATH, &run);
-    reserve(ledger, &event, 10);
-    dp_ledger_free(ledger);
+    killed_run(&run, &event, 10);
     size_t open_length = get_file(PATH, before, sizeof before), line = open_length;
     while (before[line - 2] != '\n')
         line--;
@@ -1678,15 +1449,14 @@ TEST_IN(a_full_disk_pays_for_nothing, fresh, NULL)
     for (size_t some = 0; some < line; some++) {
         err = (struct dp_err){0};
         gone(PATH);
-        ledger = open_run(PATH, &run);
+        struct dp_ledger *ledger = opened(&run);
         size_t length = get_file(PATH, before, sizeof before);
         limit = old;
         limit.rlim_cur = length + some;
         assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
         int rc = dp_ledger_reserve(ledger, &event, 10, &err);
         assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
-        assert_int_equal(rc, DP_E_RUN);
-        assert_string_equal(err.message, "cannot write to the ledger test.ledger: File too large");
+        assert_fails(rc, DP_E_RUN, "cannot write to the ledger test.ledger: File too large");
         assert_int_equal(dp_ledger_reserve(ledger, &event, 10, &err), DP_E_RUN);
         dp_ledger_free(ledger);
         assert_int_equal(get_file(PATH, after, sizeof after), length);
@@ -1698,13 +1468,13 @@ TEST_IN(a_full_disk_pays_for_nothing, fresh, NULL)
 TEST_IN(what_is_not_synced_is_not_paid, fresh, NULL)
 {
     struct dp_event event = poisson(0.01, 1.1);
-    struct dp_ledger *ledger = open_run(PATH, &run);
+    struct dp_ledger *ledger = opened(&run);
     int syncs = fault.syncs;
     reserve(ledger, &event, 10);
     assert_int_equal(fault.syncs, syncs + 1);
     fault.syncs_fail = 1;
-    assert_int_equal(dp_ledger_reserve(ledger, &event, 10, &err), DP_E_RUN);
-    assert_string_equal(err.message, "cannot sync the ledger test.ledger: Input/output error");
+    assert_fails(dp_ledger_reserve(ledger, &event, 10, &err), DP_E_RUN,
+                 "cannot sync the ledger test.ledger: Input/output error");
     assert_int_equal(dp_ledger_reserve(ledger, &event, 10, &err), DP_E_RUN);
     assert_int_equal(close_run(ledger, &event, 5, &err), DP_E_RUN);
     for (int which = 1; which <= 3; which++) { /* the file, its mark, the directory */
@@ -1749,12 +1519,11 @@ TEST_IN(death_at_every_step_leaves_nothing_unpaid, fresh, NULL)
 {
     int64_t *released = shared_count();
     int step, status = 1;
-    dp_ledger_free(open_run(PATH, &run)); /* the torn line needs a line before it */
-    put_file(OTHER, "", 0);
+    dp_ledger_free(opened(&run)); /* the torn line needs a line before it */
     for (step = 1; step < 1000 && status != 0; step++) {
         *released = 0;
         gone(PATH);
-        dp_ledger_free(open_run(PATH, &run));
+        dp_ledger_free(opened(&run));
         pid_t child = fork();
         if (child == 0) {
             fault.countdown = step;
@@ -1762,9 +1531,9 @@ TEST_IN(death_at_every_step_leaves_nothing_unpaid, fresh, NULL)
         }
         waitpid(child, &status, 0);
         assert_true(WIFEXITED(status) && (WEXITSTATUS(status) == 9 || WEXITSTATUS(status) == 0));
-        if (*released > 0 && spent(PATH) < *released)
-            fail_msg("step %d: %lld released, %lld spent", step, (long long)*released, (long long)spent(PATH));
-        dp_ledger_free(open_run(PATH, &run));
+        if (*released > 0 && spent() < *released)
+            fail_msg("step %d: %lld released, %lld spent", step, (long long)*released, (long long)spent());
+        dp_ledger_free(opened(&run));
         lines_of(PATH);
     }
     /* 5 appends of 3 + 2 steps, 2 for the torn line, twice 2 + 2 for the mark file and its directory, and one run that lives */
@@ -1792,8 +1561,8 @@ TEST_IN(kills_at_random_moments_leave_nothing_unpaid, fresh, NULL)
         waitpid(child, &status, 0);
         assert_true(WIFSIGNALED(status));
         some += *released > 0;
-        if (*released > 0 && spent(PATH) < *released)
-            fail_msg("kill %d: %lld released, %lld spent", i, (long long)*released, (long long)spent(PATH));
+        if (*released > 0 && spent() < *released)
+            fail_msg("kill %d: %lld released, %lld spent", i, (long long)*released, (long long)spent());
         if (i % 5 == 4)
             gone(PATH);
     }
@@ -1806,26 +1575,22 @@ TEST_IN(kills_at_random_moments_leave_nothing_unpaid, fresh, NULL)
 TEST_IN(many_lines_are_read, fresh, NULL)
 {
     enum { LINES = 10000 };
-    char hash[65];
+    char hash[DP_LEDGER_HASH + 1];
     struct dp_charge charge = {poisson(0.01, 1.1), 64};
-    struct dp_ledger *ledger = open_run(PATH, &run);
-    char prev[65];
-    snprintf(prev, sizeof prev, "%s", strrchr(dp_ledger_mark(ledger), ':') + 1);
+    struct dp_ledger *ledger = opened(&run);
+    snprintf(hash, sizeof hash, "%s", strrchr(dp_ledger_mark(ledger), ':') + 1);
     FILE *file = fopen(PATH, "ab");
     for (size_t i = 2; i <= LINES; i++) {
-        char *text;
-        size_t length;
-        json_t *members = json_pack("{s:s, s:s, s:o}", "kind", "reserve", "run", dp_ledger_run_id(ledger), "charge",
-                                    dp_charge_to_json(&charge));
-        assert_int_equal(dp_ledger_line(members, i, prev, &text, &length, hash, &err), 0);
-        assert_int_equal(fwrite(text, 1, length, file), length);
-        memcpy(prev, hash, 65);
+        char *text = line_of(json_pack("{s:s, s:s, s:o}", "kind", "reserve", "run", dp_ledger_run_id(ledger), "charge",
+                                       dp_charge_to_json(&charge)),
+                             i, hash);
+        fputs(text, file);
         free(text);
     }
     fclose(file);
     dp_ledger_free(ledger);
-    assert_int_equal(spent(PATH), (LINES - 1) * 64);
-    dp_ledger_free(open_run(PATH, &run));
+    assert_int_equal(spent(), (LINES - 1) * 64);
+    dp_ledger_free(opened(&run));
     assert_int_equal(lines_of(PATH), LINES + 1);
 }
 

@@ -14,3 +14,6 @@ static inline struct dp_answer answer_of(enum dp_accountant accountant, const st
     assert_ok(dp_account_epsilon(accountant, charges, delta, &answer, &err));
     return answer;
 }
+
+/* Charges of these, as long as they last: an array */
+#define CHARGES_OF(list) (&(struct dp_charges){.count = sizeof(list) / sizeof *(list), .charge = (list)})

@@ -1,6 +1,6 @@
 /* The accountant of gate and calculator, and calibration: the printed answer meets its target. */
+#include "charges.h"
 #include "random.h"
-#include "unit.h"
 #include "repeated_event.h"
 
 #include <gsl/gsl_cdf.h>
@@ -18,12 +18,7 @@
 
 static double epsilon_of(enum dp_accountant accountant, struct dp_event event, double delta, int64_t laps)
 {
-    struct dp_charge charge = {event, laps};
-    struct dp_charges charges = {.count = 1, .charge = &charge};
-    struct dp_answer answer;
-    struct dp_err err = {0};
-    assert_ok(dp_account_epsilon(accountant, &charges, delta, &answer, &err));
-    return answer.upper;
+    return answer_of(accountant, LAPS_OF(event, laps), delta).upper;
 }
 
 TEST(laps_are_counted)
@@ -120,19 +115,15 @@ TEST(visible_batch)
     }
     /* Laps of a visible batch and other laps together cost more than either of them, in either order. */
     struct dp_charge charge[] = {{dp_event_gaussian(DP_SAMPLING_NONE, 1, 1, 0), 3}, {event, 1000}};
-    const struct dp_charges charges = {2, 2, charge};
-    struct dp_answer answer;
     double parts = 0;
     for (int i = 0; i < 2; i++)
         parts = fmax(parts, epsilon_of(DP_ACCOUNTANT_RDP, charge[i].event, 1e-5, charge[i].laps));
-    assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_RDP, &charges, 1e-5, &answer, &err), DP_OK);
-    assert_true(answer.upper > parts);
-    double upper = answer.upper;
+    const double upper = answer_of(DP_ACCOUNTANT_RDP, CHARGES_OF(charge), 1e-5).upper;
+    assert_true(upper > parts);
     struct dp_charge first = charge[0];
     charge[0] = charge[1];
     charge[1] = first;
-    assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_RDP, &charges, 1e-5, &answer, &err), DP_OK);
-    assert_near(answer.upper, upper, 1e-9);
+    assert_near(answer_of(DP_ACCOUNTANT_RDP, CHARGES_OF(charge), 1e-5).upper, upper, 1e-9);
     struct dp_event hidden = dp_event_gaussian(DP_SAMPLING_POISSON, 0.01, 1, 0);
     assert_true(epsilon_of(DP_ACCOUNTANT_PUBLISHED, event, 1e-5, 1000) ==
                 epsilon_of(DP_ACCOUNTANT_PUBLISHED, hidden, 1e-5, 1000));
@@ -143,11 +134,10 @@ TEST(draws)
 {
     for (double rate = 0.01; rate <= 1; rate *= 10) {
         struct dp_event event = repeated_event(rate, 1000, 0.99, 100);
-        struct dp_charge charge = {event, 1};
-        const struct dp_charges charges = {.count = 1, .capacity = 1, .charge = &charge};
-        assert_false(dp_account_covers(DP_ACCOUNTANT_GDP, &charges));
-        assert_false(dp_account_covers(DP_ACCOUNTANT_PLD, &charges));
-        assert_false(dp_account_covers(DP_ACCOUNTANT_ZCDP, &charges));
+        const struct dp_charges *charges = LAPS_OF(event, 1);
+        assert_false(dp_account_covers(DP_ACCOUNTANT_GDP, charges));
+        assert_false(dp_account_covers(DP_ACCOUNTANT_PLD, charges));
+        assert_false(dp_account_covers(DP_ACCOUNTANT_ZCDP, charges));
         struct dp_repeated_law law;
         dp_repeated_law(&(struct dp_repeated){rate, 1000, 0.99}, &law);
         double best = epsilon_of(DP_ACCOUNTANT_BEST, event, 1e-5, 1), exact = dp_repeated_epsilon(&law, 100, 1e-5);
@@ -155,7 +145,7 @@ TEST(draws)
         double three = epsilon_of(DP_ACCOUNTANT_BEST, event, 1e-5, 3);
         assert_true(three > best && three <= 3 * dp_repeated_epsilon(&law, 100, 0.5e-5 / 3) * (1 + 1e-9));
         double factor, z;
-        assert_int_equal(dp_calibrate_noise(DP_ACCOUNTANT_BEST, &charges, best, 1e-5, &factor, &err), DP_OK);
+        assert_int_equal(dp_calibrate_noise(DP_ACCOUNTANT_BEST, charges, best, 1e-5, &factor, &err), DP_OK);
         z = 100 * factor;
         assert_true(z > 99.9 && z < 100.1);
         /* Only the conversion is published. */
@@ -200,23 +190,6 @@ TEST(a_paper_claims_something_of_a_search_alone)
     assert_true(epsilon_of(DP_ACCOUNTANT_BLSGD, event, 1e-5, 30) > epsilon_of(DP_ACCOUNTANT_RDP, event, 1e-5, 30));
 }
 
-static struct dp_answer asked(enum dp_accountant accountant, const struct dp_event *event, int64_t laps)
-{
-    struct dp_charge charge = {*event, laps};
-    struct dp_charges charges = {.count = 1, .charge = &charge};
-    struct dp_answer answer;
-    struct dp_err err = {0};
-    assert_ok(dp_account_epsilon(accountant, &charges, 1e-6, &answer, &err));
-    return answer;
-}
-
-static bool pld_covers(const struct dp_event *event)
-{
-    struct dp_charge charge = {*event, 10};
-    struct dp_charges charges = {.count = 1, .charge = &charge};
-    return dp_account_covers(DP_ACCOUNTANT_PLD, &charges);
-}
-
 static double pld_of(const struct dp_pld_part *parts, size_t count)
 {
     struct dp_pld_answer answer;
@@ -237,80 +210,72 @@ TEST(queries_on_one_sample)
                                       {DP_SAMPLING_POISSON, 0.1, 0, 0, 0, 4, {sparse, a, pure, laplace}, NULL},
                                       {DP_SAMPLING_POISSON, 0.1, 0, 0, 0, 3, {laplace, pure, sparse}, NULL}};
     for (int i = 0; i < 3; i++) {
-        struct dp_answer pld = asked(DP_ACCOUNTANT_PLD, &events[i], 50), best = asked(DP_ACCOUNTANT_BEST, &events[i], 50);
+        struct dp_answer pld = answer_of(DP_ACCOUNTANT_PLD, LAPS_OF(events[i], 50), 1e-6),
+                         best = answer_of(DP_ACCOUNTANT_BEST, LAPS_OF(events[i], 50), 1e-6);
         double part = pld_of(&same[i], 1);
         assert_near(pld.upper / part, 1, 1e-6);
         /* A query that costs less than a pure mechanism of its epsilon has no lower bound. */
         assert_true(i == 0 ? pld.lower > 0.99 * part && pld.tight : pld.lower == 0 && !pld.tight);
-        assert_true(best.upper <= pld.upper && best.upper <= asked(DP_ACCOUNTANT_RDP, &events[i], 50).upper);
+        assert_true(best.upper <= pld.upper && best.upper <= answer_of(DP_ACCOUNTANT_RDP, LAPS_OF(events[i], 50), 1e-6).upper);
     }
 
     /* On every row they follow one another. */
     struct dp_event whole = {DP_SAMPLING_POISSON, 1, 0, 0, 0, 3, {a, pure, laplace}, NULL};
     const struct dp_pld_part apart[] = {
         {DP_PLD_GAUSSIAN, 1, 3, 0, 50}, {DP_PLD_PURE, 1, 0, 0.3, 50}, {DP_PLD_LAPLACE, 1, 5, 0, 50}};
-    assert_near(asked(DP_ACCOUNTANT_PLD, &whole, 50).upper / pld_of(apart, 3), 1, 1e-9);
+    assert_near(answer_of(DP_ACCOUNTANT_PLD, LAPS_OF(whole, 50), 1e-6).upper / pld_of(apart, 3), 1, 1e-9);
 
     struct dp_event none = {DP_SAMPLING_POISSON, 0.1, 0, 0, 0, 2, {a, never}, NULL};
-    assert_false(pld_covers(&none));
+    assert_false(dp_account_covers(DP_ACCOUNTANT_PLD, LAPS_OF(none, 10)));
     none = (struct dp_event){DP_SAMPLING_SUBSTITUTED, 0.1, 0, 0, 0, 2, {a, pure}, NULL};
-    assert_false(pld_covers(&none));
+    assert_false(dp_account_covers(DP_ACCOUNTANT_PLD, LAPS_OF(none, 10)));
     none.rate = 1;
-    assert_false(pld_covers(&none));
+    assert_false(dp_account_covers(DP_ACCOUNTANT_PLD, LAPS_OF(none, 10)));
     none = (struct dp_event){DP_SAMPLING_VISIBLE, 0.1, 0, 0, 0, 2, {a, pure}, NULL};
-    assert_false(pld_covers(&none));
+    assert_false(dp_account_covers(DP_ACCOUNTANT_PLD, LAPS_OF(none, 10)));
 }
 
 /* A sparse vector's own Rényi curve is far below the curve of ε₁ + 2ε₂, so this must not become a lower bound. */
 TEST(sparse_vectors_have_no_lower_bound)
 {
-    const struct dp_event event = {DP_SAMPLING_NONE,
-                                   1,
-                                   0,
-                                   0,
-                                   0,
-                                   1,
-                                   {{.kind = DP_QUERY_SPARSE_LAPLACE, .epsilon = 0.5, .query_epsilon = 0.25, .most = 30}},
-                                   NULL};
-    struct dp_answer pld = asked(DP_ACCOUNTANT_PLD, &event, 100), best = asked(DP_ACCOUNTANT_BEST, &event, 100);
+    const struct dp_query query = {.kind = DP_QUERY_SPARSE_LAPLACE, .epsilon = 0.5, .query_epsilon = 0.25, .most = 30};
+    const struct dp_event event = {.sampling = DP_SAMPLING_NONE, .rate = 1, .queries = 1, .query = {query}};
+    struct dp_answer pld = answer_of(DP_ACCOUNTANT_PLD, LAPS_OF(event, 100), 1e-6),
+                     best = answer_of(DP_ACCOUNTANT_BEST, LAPS_OF(event, 100), 1e-6);
     assert_true(pld.lower == 0 && best.lower == 0 && best.by == DP_ACCOUNTANT_RDP && best.upper < 0.75 * pld.upper);
-}
-
-static void expect_refusal(struct dp_event event, double delta, const char *message)
-{
-    struct dp_charge charge = {event, 10};
-    struct dp_charges charges = {.count = 1, .charge = &charge};
-    struct dp_answer answer;
-    struct dp_err err = {0};
-    double factor;
-    assert_fails(dp_account_epsilon(DP_ACCOUNTANT_RDP, &charges, delta, &answer, &err), DP_E_RUN, message);
-    assert_int_equal(dp_calibrate_noise(DP_ACCOUNTANT_RDP, &charges, 1, delta, &factor, &err), DP_E_RUN);
 }
 
 TEST(refusals)
 {
-    const char *parameters = "the accountant needs 0 <= delta < 1";
-    struct dp_event good = dp_event_gaussian(DP_SAMPLING_POISSON, 0.1, 1, 0), bad = good;
-    expect_refusal(good, 0,
-                   "delta 0 is for pure mechanisms (Laplace or gamma noise, the exponential mechanism, counts), and not all of "
-                   "these are pure");
-    expect_refusal(good, 1, parameters);
-    expect_refusal(good, NAN, parameters);
-    bad.query[0].multiplier = 0;
-    expect_refusal(bad, 0.1, "the multiplier of a query of kind gaussian must be positive and finite, got 0");
-    bad.query[0].multiplier = INFINITY;
-    expect_refusal(bad, 0.1, "the multiplier of a query of kind gaussian must be positive and finite, got inf");
-    bad = good;
-    bad.rate = 0;
-    expect_refusal(bad, 0.1, "an event needs a sampling rate in (0, 1], got 0");
-    bad.rate = 1.5;
-    expect_refusal(bad, 0.1, "an event needs a sampling rate in (0, 1], got 1.5");
-    bad = good;
-    bad.sampling = DP_SAMPLING_SHUFFLED;
-    expect_refusal(bad, 0.1, "an event has epochs of 0 laps");
-    bad = good;
-    bad.queries = 0;
-    expect_refusal(bad, 0.1, "an event has 0 queries, expected 1 to 4");
+#define POSITIVE "the multiplier of a query of kind gaussian must be positive and finite, got "
+    static const struct {
+        enum dp_sampling sampling;
+        double rate, multiplier;
+        int queries;
+        double delta;
+        const char *sentence;
+    } bad[] = {
+        {DP_SAMPLING_POISSON, 0.1, 1, 1, 0,
+         "delta 0 is for pure mechanisms (Laplace or gamma noise, the exponential mechanism, counts), and not all of "
+         "these are pure"},
+        {DP_SAMPLING_POISSON, 0.1, 1, 1, 1, "the accountant needs 0 <= delta < 1"},
+        {DP_SAMPLING_POISSON, 0.1, 1, 1, (double)NAN, "the accountant needs 0 <= delta < 1"},
+        {DP_SAMPLING_POISSON, 0.1, 0, 1, 0.1, POSITIVE "0"},
+        {DP_SAMPLING_POISSON, 0.1, (double)INFINITY, 1, 0.1, POSITIVE "inf"},
+        {DP_SAMPLING_POISSON, 0, 1, 1, 0.1, "an event needs a sampling rate in (0, 1], got 0"},
+        {DP_SAMPLING_POISSON, 1.5, 1, 1, 0.1, "an event needs a sampling rate in (0, 1], got 1.5"},
+        {DP_SAMPLING_SHUFFLED, 0.1, 1, 1, 0.1, "an event has epochs of 0 laps"},
+        {DP_SAMPLING_POISSON, 0.1, 1, 0, 0.1, "an event has 0 queries, expected 1 to 4"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct dp_event event = dp_event_gaussian(bad[i].sampling, bad[i].rate, bad[i].multiplier, 0);
+        struct dp_answer answer;
+        double factor;
+        event.queries = bad[i].queries;
+        assert_fails(dp_account_epsilon(DP_ACCOUNTANT_RDP, LAPS_OF(event, 10), bad[i].delta, &answer, &err), DP_E_RUN,
+                     bad[i].sentence);
+        assert_int_equal(dp_calibrate_noise(DP_ACCOUNTANT_RDP, LAPS_OF(event, 10), 1, bad[i].delta, &factor, &err), DP_E_RUN);
+    }
 }
 
 TEST(rounding_up)
@@ -342,9 +307,7 @@ static void check_calibration(enum dp_accountant accountant, struct dp_event eve
     struct dp_err err = {0};
     double z;
     clock_t start = clock();
-    struct dp_charge charge = {event, laps};
-    struct dp_charges charges = {.count = 1, .charge = &charge};
-    if (dp_calibrate_noise(accountant, &charges, epsilon, delta, &z, &err) != DP_OK)
+    if (dp_calibrate_noise(accountant, LAPS_OF(event, laps), epsilon, delta, &z, &err) != DP_OK)
         fail_msg("sampling %d rate %g laps %lld epsilon %g delta %g: %s", event.sampling, event.rate, (long long)laps, epsilon,
                  delta, err.message);
     slowest = fmax(slowest, (double)(clock() - start) / CLOCKS_PER_SEC);
@@ -396,12 +359,11 @@ LONG_TEST(calibration_meets_its_target)
 TEST(what_cannot_be_reached)
 {
     struct dp_event event = dp_event_gaussian(DP_SAMPLING_POISSON, 0.1, 1, 0);
-    struct dp_charge charge = {event, 10};
-    struct dp_charges charges = {.count = 1, .charge = &charge}, none = {0};
+    const struct dp_charges *charges = LAPS_OF(event, 10), none = {0};
     double z;
-    assert_fails(dp_calibrate_noise(DP_ACCOUNTANT_RDP, &charges, 1e-6, 1e-12, &z, &err), DP_E_RUN,
+    assert_fails(dp_calibrate_noise(DP_ACCOUNTANT_RDP, charges, 1e-6, 1e-12, &z, &err), DP_E_RUN,
                  "no noise multiplier up to 1e+09 reaches epsilon 1e-06 at delta 1e-12");
-    assert_fails(dp_calibrate_noise(DP_ACCOUNTANT_RDP, &charges, 0, 1e-5, &z, &err), DP_E_RUN,
+    assert_fails(dp_calibrate_noise(DP_ACCOUNTANT_RDP, charges, 0, 1e-5, &z, &err), DP_E_RUN,
                  "cannot calibrate to epsilon = 0");
     assert_int_equal(dp_calibrate_noise(DP_ACCOUNTANT_RDP, &none, 1, 1e-5, &z, &err), DP_E_RUN);
 }
@@ -412,14 +374,13 @@ TEST(queries_are_stretched_together)
     struct dp_event two = dp_event_gaussian(DP_SAMPLING_POISSON, 0.01, 1, 0);
     two.queries = 2;
     two.query[1] = (struct dp_query){.kind = DP_QUERY_GAUSSIAN, .multiplier = 2};
-    struct dp_charge pair = {two, 1000}, one = {dp_event_gaussian(DP_SAMPLING_POISSON, 0.01, 1 / sqrt(1.25), 0), 1000};
-    struct dp_charges charges = {.count = 1, .charge = &pair}, single = {.count = 1, .charge = &one};
+    const struct dp_event one = dp_event_gaussian(DP_SAMPLING_POISSON, 0.01, 1 / sqrt(1.25), 0);
     enum dp_accountant accountants[] = {DP_ACCOUNTANT_RDP, DP_ACCOUNTANT_PLD, DP_ACCOUNTANT_BEST};
     for (size_t i = 0; i < sizeof accountants / sizeof *accountants; i++) {
         double factor, expected;
         err = (struct dp_err){0};
-        assert_int_equal(dp_calibrate_noise(accountants[i], &charges, 1, 1e-5, &factor, &err), DP_OK);
-        assert_int_equal(dp_calibrate_noise(accountants[i], &single, 1, 1e-5, &expected, &err), DP_OK);
+        assert_int_equal(dp_calibrate_noise(accountants[i], LAPS_OF(two, 1000), 1, 1e-5, &factor, &err), DP_OK);
+        assert_int_equal(dp_calibrate_noise(accountants[i], LAPS_OF(one, 1000), 1, 1e-5, &expected, &err), DP_OK);
         assert_near(factor, expected, 1e-7);
         struct dp_event stretched = two;
         stretched.query[0].multiplier *= factor;

@@ -1,6 +1,6 @@
 /* The Gaussian mechanism in closed form: calibration to the last digit, and composition. */
+#include "charges.h"
 #include "random.h"
-#include "unit.h"
 
 #include "priv/gdp.h"
 #include "account/calibrate.h"
@@ -9,11 +9,10 @@
 /* The multiplier that one release needs. */
 static double multiplier(double epsilon, double delta)
 {
-    struct dp_charge charge = {dp_event_gaussian(DP_SAMPLING_NONE, 1, 1, 0), 1};
-    struct dp_charges charges = {.count = 1, .charge = &charge};
+    const struct dp_event event = dp_event_gaussian(DP_SAMPLING_NONE, 1, 1, 0);
     struct dp_err err = {0};
     double z;
-    assert_ok(dp_calibrate_noise(DP_ACCOUNTANT_GDP, &charges, epsilon, delta, &z, &err));
+    assert_ok(dp_calibrate_noise(DP_ACCOUNTANT_GDP, LAPS_OF(event, 1), epsilon, delta, &z, &err));
     return z;
 }
 

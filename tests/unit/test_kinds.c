@@ -1,7 +1,6 @@
 /* The cost of each kind of query: the columns of the table against its formulas, and against each other. */
-#include "unit.h"
+#include "charges.h"
 
-#include "account/account.h"
 #include "account/curve.h"
 #include "account/kinds.h"
 #include "account/solve.h"
@@ -95,11 +94,8 @@ TEST(noise_on_a_coarse_grid)
 
 static struct dp_answer ask(const struct dp_query *query, enum dp_sampling sampling, double rate)
 {
-    struct dp_charge charge = {{.sampling = sampling, .rate = rate, .queries = 1, .query = {*query}}, 20};
-    struct dp_charges charges = {.count = 1, .charge = &charge};
-    struct dp_answer answer;
-    assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_BEST, &charges, 1e-6, &answer, NULL), DP_OK);
-    return answer;
+    const struct dp_event event = {.sampling = sampling, .rate = rate, .queries = 1, .query = {*query}};
+    return answer_of(DP_ACCOUNTANT_BEST, LAPS_OF(event, 20), 1e-6);
 }
 
 /* There is a lower bound only if the pair is the query's own. */
@@ -139,22 +135,14 @@ TEST(names_cost_delta)
     const struct dp_query plain = {.kind = DP_QUERY_GAUSSIAN, .multiplier = 20};
     struct dp_charge charge[2] = {{{.sampling = DP_SAMPLING_NONE, .rate = 1, .queries = 1, .query = {named}}, 1},
                                   {{.sampling = DP_SAMPLING_NONE, .rate = 1, .queries = 1, .query = {plain}}, 3}};
-    struct dp_charge gaussian = {charge[1].event, 4};
-    struct dp_charges both = {.count = 2, .charge = charge}, one = {.count = 1, .charge = charge},
-                      only = {.count = 1, .charge = &gaussian};
-    struct dp_answer answer, expected;
-    gaussian.laps = 1;
-    assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_BEST, &one, 1e-6, &answer, &err), DP_OK);
-    assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_BEST, &only, 5e-7, &expected, &err), DP_OK);
-    assert_near(answer.upper, expected.upper, 1e-8);
-    gaussian.laps = 4;
-    assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_BEST, &both, 1e-6, &answer, &err), DP_OK);
-    assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_BEST, &only, 5e-7, &expected, &err), DP_OK);
-    assert_near(answer.upper, expected.upper, 1e-8);
-    assert_true(answer.lower == 0);
+    for (int64_t others = 0; others <= 3; others += 3) {
+        const struct dp_charges charges = {.count = others > 0 ? 2 : 1, .charge = charge};
+        const struct dp_answer answer = answer_of(DP_ACCOUNTANT_BEST, &charges, 1e-6);
+        assert_near(answer.upper, answer_of(DP_ACCOUNTANT_BEST, LAPS_OF(charge[1].event, 1 + others), 5e-7).upper, 1e-8);
+        assert_true(others == 0 || answer.lower == 0);
+    }
     charge[0].laps = 2;
-    assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_BEST, &both, 1e-6, &answer, &err), DP_OK);
-    assert_true(isinf(answer.upper));
+    assert_true(isinf(answer_of(DP_ACCOUNTANT_BEST, CHARGES_OF(charge), 1e-6).upper));
 }
 
 static struct dp_charge once(enum dp_query_kind kind, double size, double delta)
@@ -168,10 +156,7 @@ static struct dp_charge once(enum dp_query_kind kind, double size, double delta)
 
 static double best_of(struct dp_charge *charge, size_t count, double delta)
 {
-    const struct dp_charges charges = {.count = count, .charge = charge};
-    struct dp_answer answer;
-    assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_BEST, &charges, delta, &answer, NULL), DP_OK);
-    return answer.upper;
+    return answer_of(DP_ACCOUNTANT_BEST, &(struct dp_charges){.count = count, .charge = charge}, delta).upper;
 }
 
 static double gaussian_delta(double epsilon, double mu)

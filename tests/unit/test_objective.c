@@ -1,8 +1,7 @@
 /* Objective perturbation: its bounds against quadrature of the random variable that they bound, and against the mechanism
  * itself, whose density on small problems is known. Nothing here is random. */
-#include "unit.h"
+#include "charges.h"
 
-#include "account/account.h"
 #include "account/calibrate.h"
 #include "account/profile.h"
 #include "account/solve.h"
@@ -318,24 +317,11 @@ TEST(a_row_is_exchanged)
 
 /* --- accountants --- */
 
-static struct dp_charge charge_of(double noise, double slack, double curvature, int64_t laps)
+static struct dp_event event_of(double noise, double slack, double curvature)
 {
-    return (struct dp_charge){
-        {.sampling = DP_SAMPLING_NONE,
-         .rate = 1,
-         .queries = 1,
-         .query =
-             {{.kind = DP_QUERY_OBJECTIVE, .multiplier = slack, .objective = noise, .curvature = curvature, .vertices = 1}}},
-        laps};
-}
-
-static struct dp_answer ask(enum dp_accountant by, struct dp_charge *charge, double delta)
-{
-    struct dp_charges charges = {.count = 1, .charge = charge};
-    struct dp_answer answer;
-    struct dp_err err = {0};
-    assert_ok(dp_account_epsilon(by, &charges, delta, &answer, &err));
-    return answer;
+    const struct dp_query query = {
+        .kind = DP_QUERY_OBJECTIVE, .multiplier = slack, .objective = noise, .curvature = curvature, .vertices = 1};
+    return (struct dp_event){.sampling = DP_SAMPLING_NONE, .rate = 1, .queries = 1, .query = {query}};
 }
 
 /* One lap has a profile, and no other accountant is below it; several laps are composed. */
@@ -343,44 +329,37 @@ TEST(one_lap_has_a_profile)
 {
     for (double noise = 0.3; noise < 100; noise *= 3)
         for (double delta = 1e-10; delta < 0.1; delta *= 100) {
-            struct dp_charge charge = charge_of(noise, 1e4, 0.01, 1);
-            struct dp_charges charges = {.count = 1, .charge = &charge};
-            struct dp_answer best = ask(DP_ACCOUNTANT_BEST, &charge, delta), at;
+            const struct dp_event event = event_of(noise, 1e4, 0.01);
+            const struct dp_charges *once = LAPS_OF(event, 1), *twice = LAPS_OF(event, 2);
+            struct dp_answer best = answer_of(DP_ACCOUNTANT_BEST, once, delta), at;
             err = (struct dp_err){0};
             assert_int_equal(best.by, DP_ACCOUNTANT_PROFILE);
             assert_true(best.lower == 0 && !best.tight);
-            assert_true(best.upper <= ask(DP_ACCOUNTANT_RDP, &charge, delta).upper);
-            assert_true(best.upper <= ask(DP_ACCOUNTANT_ADVANCED, &charge, delta).upper);
-            assert_true(dp_profile_delta(&charge.event, best.upper) <= delta);
-            assert_true(dp_profile_delta(&charge.event, best.upper * (1 - 1e-9)) > delta);
-            assert_int_equal(dp_solve_delta(DP_ACCOUNTANT_BEST, &charges, best.upper, &at, &err), DP_OK);
+            assert_true(best.upper <= answer_of(DP_ACCOUNTANT_RDP, once, delta).upper);
+            assert_true(best.upper <= answer_of(DP_ACCOUNTANT_ADVANCED, once, delta).upper);
+            assert_true(dp_profile_delta(&event, best.upper) <= delta);
+            assert_true(dp_profile_delta(&event, best.upper * (1 - 1e-9)) > delta);
+            assert_int_equal(dp_solve_delta(DP_ACCOUNTANT_BEST, once, best.upper, &at, &err), DP_OK);
             assert_true(at.upper <= delta * (1 + 1e-5) && at.upper >= delta * (1 - 1e-5) && at.by == DP_ACCOUNTANT_PROFILE);
-            charge.laps = 2;
-            assert_false(dp_account_covers(DP_ACCOUNTANT_PROFILE, &charges));
-            assert_false(dp_account_covers(DP_ACCOUNTANT_PLD, &charges));
-            assert_true(ask(DP_ACCOUNTANT_BEST, &charge, delta).upper >= best.upper);
+            assert_false(dp_account_covers(DP_ACCOUNTANT_PROFILE, twice));
+            assert_false(dp_account_covers(DP_ACCOUNTANT_PLD, twice));
+            assert_true(answer_of(DP_ACCOUNTANT_BEST, twice, delta).upper >= best.upper);
         }
 }
 
 /* The noise on the objective is stretched. */
 TEST(calibration_meets_its_target)
 {
+    const struct dp_event event = event_of(1, 1e4, 0.01), loud = event_of(1, 1e4, 0.5);
+    double z;
     for (double epsilon = 0.05; epsilon < 10; epsilon *= 2) {
-        struct dp_charge charge = charge_of(1, 1e4, 0.01, 1);
-        struct dp_charges charges = {.count = 1, .charge = &charge};
-        err = (struct dp_err){0};
-        double z;
-        assert_int_equal(dp_calibrate_noise(DP_ACCOUNTANT_BEST, &charges, epsilon, 1e-5, &z, &err), DP_OK);
-        charge = charge_of(z, 1e4, 0.01, 1);
-        assert_true(ask(DP_ACCOUNTANT_BEST, &charge, 1e-5).upper <= epsilon);
-        charge = charge_of(z * (1 - 1e-5), 1e4, 0.01, 1);
-        assert_true(ask(DP_ACCOUNTANT_BEST, &charge, 1e-5).upper > epsilon);
+        assert_ok(dp_calibrate_noise(DP_ACCOUNTANT_BEST, LAPS_OF(event, 1), epsilon, 1e-5, &z, &err));
+        const struct dp_event met = event_of(z, 1e4, 0.01), missed = event_of(z * (1 - 1e-5), 1e4, 0.01);
+        assert_true(answer_of(DP_ACCOUNTANT_BEST, LAPS_OF(met, 1), 1e-5).upper <= epsilon);
+        assert_true(answer_of(DP_ACCOUNTANT_BEST, LAPS_OF(missed, 1), 1e-5).upper > epsilon);
     }
     /* No noise pays for the determinants. */
-    struct dp_charge charge = charge_of(1, 1e4, 0.5, 1);
-    struct dp_charges charges = {.count = 1, .charge = &charge};
-    double z;
-    assert_int_equal(dp_calibrate_noise(DP_ACCOUNTANT_BEST, &charges, 0.3, 1e-5, &z, &err), DP_E_RUN);
+    assert_int_equal(dp_calibrate_noise(DP_ACCOUNTANT_BEST, LAPS_OF(loud, 1), 0.3, 1e-5, &z, &err), DP_E_RUN);
 }
 
 TEST(nothing_is_free_at_the_ends)

@@ -1,6 +1,6 @@
 /* Delta, laps and rate: the printed answer meets its target, and one step further does not. */
+#include "charges.h"
 #include "random.h"
-#include "unit.h"
 
 #include "account/calibrate.h"
 #include "priv/mixture.h"
@@ -9,20 +9,13 @@
 
 static double cost(struct dp_event event, int64_t laps, double delta)
 {
-    struct dp_charge charge = {event, laps};
-    struct dp_charges charges = {.count = 1, .charge = &charge};
-    struct dp_answer answer;
-    struct dp_err err = {0};
-    assert_ok(dp_account_epsilon(DP_ACCOUNTANT_RDP, &charges, delta, &answer, &err));
-    return answer.upper;
+    return answer_of(DP_ACCOUNTANT_RDP, LAPS_OF(event, laps), delta).upper;
 }
 
 static int solve_delta(struct dp_event event, int64_t laps, double epsilon, double *delta, struct dp_err *err)
 {
-    struct dp_charge charge = {event, laps};
-    struct dp_charges charges = {.count = 1, .charge = &charge};
     struct dp_answer answer;
-    int rc = dp_solve_delta(DP_ACCOUNTANT_RDP, &charges, epsilon, &answer, err);
+    int rc = dp_solve_delta(DP_ACCOUNTANT_RDP, LAPS_OF(event, laps), epsilon, &answer, err);
     *delta = answer.upper;
     return rc;
 }
@@ -56,11 +49,9 @@ TEST(every_answer_is_the_last_that_holds)
 TEST(solving_back_and_forth)
 {
     struct dp_event event = dp_event_gaussian(DP_SAMPLING_POISSON, 0.01, 1, 0);
-    struct dp_charge charge = {event, 1000};
-    struct dp_charges charges = {.count = 1, .charge = &charge};
     double z, rate, delta;
     int64_t laps;
-    assert_int_equal(dp_calibrate_noise(DP_ACCOUNTANT_RDP, &charges, 2, 1e-6, &z, &err), 0);
+    assert_int_equal(dp_calibrate_noise(DP_ACCOUNTANT_RDP, LAPS_OF(event, 1000), 2, 1e-6, &z, &err), 0);
     event.query[0].multiplier = z;
     assert_int_equal(dp_solve_laps(DP_ACCOUNTANT_RDP, &event, 2, 1e-6, &laps, &err), 0);
     assert_int_equal(laps, 1000);
@@ -84,12 +75,11 @@ LONG_TEST(a_delta_is_rounded_up)
 {
     struct dp_event event = dp_event_gaussian(DP_SAMPLING_POISSON, 0.01, 1.2, 0);
     for (int64_t laps = 1; laps < 200; laps += 17) {
-        struct dp_charge charge = {event, laps};
-        struct dp_charges charges = {1, 1, &charge};
+        const struct dp_charges *charges = LAPS_OF(event, laps);
         struct dp_answer exact, rounded;
         err = (struct dp_err){0};
-        assert_int_equal(dp_account_pld_delta(&charges, 0.7, &exact, &err), DP_OK);
-        assert_int_equal(dp_solve_delta(DP_ACCOUNTANT_BEST, &charges, 0.7, &rounded, &err), DP_OK);
+        assert_int_equal(dp_account_pld_delta(charges, 0.7, &exact, &err), DP_OK);
+        assert_int_equal(dp_solve_delta(DP_ACCOUNTANT_BEST, charges, 0.7, &rounded, &err), DP_OK);
         assert_true(rounded.upper >= exact.upper && rounded.upper <= exact.upper * (1 + 2e-5));
     }
 }
@@ -139,24 +129,16 @@ TEST(exchanging_a_row_costs_at_least_what_a_mechanism_does)
         int64_t laps;
     } known[] = {{0.01, 8.4856, 1000}, {0.1, 44.997, 200}};
     for (size_t i = 0; i < 2; i++) {
+        struct dp_event event = {.sampling = DP_SAMPLING_SUBSTITUTED,
+                                 .rate = known[i].rate,
+                                 .queries = 1,
+                                 .query = {{.kind = DP_QUERY_PURE, .epsilon = 3}}};
+        for (int a = DP_ACCOUNTANT_BEST; a <= DP_ACCOUNTANT_RDP; a++)
+            assert_true(answer_of((enum dp_accountant)a, LAPS_OF(event, known[i].laps), 1e-5).upper >= known[i].exact);
         err = (struct dp_err){0};
-        struct dp_answer answer;
-        struct dp_charge charge = {{.sampling = DP_SAMPLING_SUBSTITUTED,
-                                    .rate = known[i].rate,
-                                    .queries = 1,
-                                    .query = {{.kind = DP_QUERY_PURE, .epsilon = 3}}},
-                                   known[i].laps};
-        struct dp_charges charges = {.count = 1, .charge = &charge};
-        for (int a = DP_ACCOUNTANT_BEST; a <= DP_ACCOUNTANT_RDP; a++) {
-            assert_int_equal(dp_account_epsilon((enum dp_accountant)a, &charges, 1e-5, &answer, &err), 0);
-            assert_true(answer.upper >= known[i].exact);
-        }
-        double rate;
-        assert_int_equal(dp_solve_rate(DP_ACCOUNTANT_PLD, &charge.event, 10, 1, 1e-5, &rate, &err), 0);
-        charge.event.rate = rate;
-        charge.laps = 10;
-        assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_PLD, &charges, 1e-5, &answer, &err), 0);
-        assert_true(answer.upper <= 1 && answer.upper > 0.999);
+        assert_ok(dp_solve_rate(DP_ACCOUNTANT_PLD, &event, 10, 1, 1e-5, &event.rate, &err));
+        const double epsilon = answer_of(DP_ACCOUNTANT_PLD, LAPS_OF(event, 10), 1e-5).upper;
+        assert_true(epsilon <= 1 && epsilon > 0.999);
     }
 }
 

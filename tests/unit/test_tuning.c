@@ -1,12 +1,11 @@
 /* Private selection: compares its bounds with the exact divergence of the best of K results, for mechanisms of a few results,
  * and K with its law; and tests selections as charges. */
+#include "charges.h"
 #include "random.h"
-#include "unit.h"
 
 #include <gsl/gsl_cdf.h>
 #include <jansson.h>
 
-#include "account/account.h"
 #include "account/calibrate.h"
 #include "account/curve.h"
 #include "ledger/charge_json.h"
@@ -287,18 +286,14 @@ static struct dp_event tuned(double score)
 {
     struct dp_tuning *tuning;
     struct dp_trials law = law_of("geometric:0.1");
-    struct dp_charges cheap = {0}, dear = {0};
-    struct dp_event a = dp_event_gaussian(DP_SAMPLING_POISSON, 0.01, 2, 0), b = dp_event_gaussian(DP_SAMPLING_NONE, 1, 9, 0);
-    assert_int_equal(dp_charges_add(&cheap, &a, 500, NULL), DP_OK);
-    assert_int_equal(dp_charges_add(&dear, &a, 500, NULL), DP_OK);
-    assert_int_equal(dp_charges_add(&dear, &b, 3, NULL), DP_OK);
+    struct dp_charge charge[] = {{dp_event_gaussian(DP_SAMPLING_POISSON, 0.01, 2, 0), 500},
+                                 {dp_event_gaussian(DP_SAMPLING_NONE, 1, 9, 0), 3}};
+    const struct dp_charges *cheap = &(struct dp_charges){.count = 1, .charge = charge}, *dear = CHARGES_OF(charge);
     dp_tuning_new(&tuning, &law, score);
-    assert_int_equal(dp_tuning_add(tuning, &cheap, 1, NULL), DP_OK);
-    assert_int_equal(dp_tuning_add(tuning, &dear, 1, NULL), DP_OK);
-    assert_int_equal(dp_tuning_add(tuning, &cheap, 1, NULL), DP_OK);
+    assert_int_equal(dp_tuning_add(tuning, cheap, 1, NULL), DP_OK);
+    assert_int_equal(dp_tuning_add(tuning, dear, 1, NULL), DP_OK);
+    assert_int_equal(dp_tuning_add(tuning, cheap, 1, NULL), DP_OK);
     assert_int_equal(tuning->settings, 2);
-    dp_charges_free(&cheap);
-    dp_charges_free(&dear);
     return dp_event_tuned(tuning);
 }
 
@@ -329,63 +324,57 @@ TEST(a_trial_costs_the_mean_of_its_settings_and_its_score)
 /* An accountant of queries would say that an event without queries costs nothing. */
 TEST(other_accountants_do_not_cover_it)
 {
-    struct dp_event event = tuned(30), gaussian = dp_event_gaussian(DP_SAMPLING_NONE, 1, 100, 0);
-    struct dp_charges charges = {0};
-    struct dp_answer best, rdp, two;
-    assert_int_equal(dp_charges_add(&charges, &event, 1, &err), DP_OK);
+    struct dp_event event = tuned(30);
     const enum dp_accountant others[] = {DP_ACCOUNTANT_PLD, DP_ACCOUNTANT_ZCDP, DP_ACCOUNTANT_GDP, DP_ACCOUNTANT_PROFILE,
                                          DP_ACCOUNTANT_ADVANCED};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        assert_int_equal(dp_account_epsilon(others[i], &charges, 1e-5, &best, &err), DP_E_RUN);
-    assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_BEST, &charges, 1e-5, &best, &err), DP_OK);
-    assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_RDP, &charges, 1e-5, &rdp, &err), DP_OK);
-    assert_true(best.upper == rdp.upper && best.lower == 0 && best.upper > 0.5 && best.upper < 5);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        struct dp_answer answer;
+        assert_int_equal(dp_account_epsilon(others[i], LAPS_OF(event, 1), 1e-5, &answer, &err), DP_E_RUN);
+    }
+    const struct dp_answer best = answer_of(DP_ACCOUNTANT_BEST, LAPS_OF(event, 1), 1e-5);
+    assert_true(best.upper == answer_of(DP_ACCOUNTANT_RDP, LAPS_OF(event, 1), 1e-5).upper && best.lower == 0);
+    assert_true(best.upper > 0.5 && best.upper < 5);
+    struct dp_event gaussian = dp_event_gaussian(DP_SAMPLING_NONE, 1, 100, 0);
+    struct dp_charges charges = {0};
+    assert_int_equal(dp_charges_add(&charges, &event, 1, &err), DP_OK);
     assert_int_equal(dp_charges_add(&charges, &gaussian, 1, &err), DP_OK);
     assert_int_equal(dp_charges_add(&charges, &event, 1, &err), DP_OK);
     assert_int_equal(charges.count, 2);
-    assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_BEST, &charges, 1e-5, &two, &err), DP_OK);
-    assert_true(two.upper > 1.3 * best.upper);
+    assert_true(answer_of(DP_ACCOUNTANT_BEST, &charges, 1e-5).upper > 1.3 * best.upper);
     dp_charges_free(&charges);
     dp_event_free(&event);
 }
 
 TEST(samples_of_two_adjacencies_do_not_compose_in_it)
 {
-    struct dp_event event = tuned(30), replaced = dp_event_gaussian(DP_SAMPLING_SUBSTITUTED, 0.01, 3, 0);
-    struct dp_charges charges = {0};
+    struct dp_charge both[] = {{tuned(30), 1}, {dp_event_gaussian(DP_SAMPLING_SUBSTITUTED, 0.01, 3, 0), 1}};
     struct dp_answer answer;
-    assert_int_equal(dp_charges_add(&charges, &event, 1, &err), DP_OK);
-    assert_int_equal(dp_charges_add(&charges, &replaced, 1, &err), DP_OK);
-    assert_fails(dp_account_epsilon(DP_ACCOUNTANT_BEST, &charges, 1e-5, &answer, &err), DP_E_RUN,
+    assert_fails(dp_account_epsilon(DP_ACCOUNTANT_BEST, CHARGES_OF(both), 1e-5, &answer, &err), DP_E_RUN,
                  "samples under replace-one and under null-record adjacency do not compose");
-    dp_charges_free(&charges);
-    dp_event_free(&event);
+    dp_event_free(&both[0].event);
 }
 
 TEST(calibration_leaves_the_score)
 {
     struct dp_event event = tuned(30);
-    struct dp_charges charges = {0}, stretched = {0};
-    struct dp_answer answer;
+    struct dp_charges stretched = {0};
     double factor;
-    assert_int_equal(dp_charges_add(&charges, &event, 1, NULL), DP_OK);
-    assert_int_equal(dp_calibrate_noise(DP_ACCOUNTANT_BEST, &charges, 0.8, 1e-5, &factor, NULL), DP_OK);
-    assert_int_equal(dp_charges_stretch(&charges, factor, &stretched, NULL), DP_OK);
-    assert_int_equal(dp_charges_stretch(&charges, factor, &stretched, NULL), DP_OK);
-    assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_BEST, &stretched, 1e-5, &answer, NULL), DP_OK);
-    assert_true(answer.upper <= 0.8 && answer.upper > 0.799);
+    assert_int_equal(dp_calibrate_noise(DP_ACCOUNTANT_BEST, LAPS_OF(event, 1), 0.8, 1e-5, &factor, NULL), DP_OK);
+    assert_int_equal(dp_charges_stretch(LAPS_OF(event, 1), factor, &stretched, NULL), DP_OK);
+    assert_int_equal(dp_charges_stretch(LAPS_OF(event, 1), factor, &stretched, NULL), DP_OK);
+    const double epsilon = answer_of(DP_ACCOUNTANT_BEST, &stretched, 1e-5).upper;
+    assert_true(epsilon <= 0.8 && epsilon > 0.799);
     const struct dp_tuning *s = stretched.charge[0].event.tuning;
     assert_true(s->score_multiplier == 30);
     assert_true(s->setting[0].charges.charge[0].event.query[0].multiplier == 2 * factor);
     assert_true(s->setting[1].charges.charge[1].event.query[0].multiplier == 9 * factor);
-    dp_charges_free(&charges);
     dp_charges_free(&stretched);
     dp_event_free(&event);
 }
 
 static int parse(const char *text, struct dp_charge *charge, struct dp_err *err)
 {
-    json_t *json = json_loads(text, 0, NULL);
+    json_t *json = json_loads(json_of(text), 0, NULL);
     assert_non_null(json);
     *err = (struct dp_err){0};
     int rc = dp_charge_from_json(json, NULL, charge, err);
@@ -414,30 +403,28 @@ TEST(charges_of_it_read_back)
     dp_event_free(&all[1].event);
 }
 
-#define TUNED "{\"laps\":1,\"sampling\":\"tuned\","
-#define RUN "{\"laps\":3,\"sampling\":\"none\",\"queries\":[{\"noise\":\"gaussian\",\"multiplier\":5}]}"
+#define TUNED "{'laps':1,'sampling':'tuned',"
+#define POISSON TUNED "'trials':'poisson','mean':3,'score_multiplier':1,"
+#define RUN "{'laps':3,'sampling':'none','queries':[{'noise':'gaussian','multiplier':5}]}"
 TEST(charges_that_make_no_sense_are_refused)
 {
     const struct {
         const char *text, *why;
     } bad[] = {
-        {TUNED "\"trials\":\"dice\"}", "a charge needs a known 'trials', got 'dice'"},
-        {TUNED "\"trials\":\"poisson\",\"mean\":3,\"score_multiplier\":1}", "a selection has no settings"},
-        {TUNED "\"trials\":\"poisson\",\"mean\":3,\"eta\":1,\"score_multiplier\":1}",
+        {TUNED "'trials':'dice'}", "a charge needs a known 'trials', got 'dice'"},
+        {TUNED "'trials':'poisson','mean':3,'score_multiplier':1}", "a selection has no settings"},
+        {TUNED "'trials':'poisson','mean':3,'eta':1,'score_multiplier':1}",
          "a charge has a number that its law of trials does not have"},
-        {TUNED "\"trials\":\"poisson\",\"score_multiplier\":1,\"settings\":[{\"times\":1,\"charges\":[" RUN "]}]}",
+        {TUNED "'trials':'poisson','score_multiplier':1,'settings':[{'times':1,'charges':[" RUN "]}]}",
          "the mean of a Poisson number of trials lies between 0 and 100000, got nan"},
-        {TUNED "\"trials\":\"poisson\",\"mean\":3,\"settings\":[{\"times\":1,\"charges\":[" RUN "]}]}",
+        {TUNED "'trials':'poisson','mean':3,'settings':[{'times':1,'charges':[" RUN "]}]}",
          "the noise on a score needs a finite multiplier of at least 0, got nan"},
-        {TUNED "\"trials\":\"poisson\",\"mean\":3,\"score_multiplier\":1,\"settings\":[{\"times\":0,\"charges\":[" RUN "]}]}",
+        {POISSON "'settings':[{'times':0,'charges':[" RUN "]}]}",
          "a selection has between 1 and 1000000 settings of one cost, got 0"},
-        {TUNED "\"trials\":\"poisson\",\"mean\":3,\"score_multiplier\":1,\"settings\":[{\"times\":1,\"charges\":[]}]}",
-         "a setting of a selection has no laps"},
-        {TUNED "\"trials\":\"poisson\",\"mean\":3,\"score_multiplier\":1,\"settings\":[{\"times\":1,\"charges\":[" TUNED
-               "\"trials\":\"poisson\"}]}]}",
+        {POISSON "'settings':[{'times':1,'charges':[]}]}", "a setting of a selection has no laps"},
+        {POISSON "'settings':[{'times':1,'charges':[" TUNED "'trials':'poisson'}]}]}",
          "a selection has another selection among its runs"},
-        {TUNED "\"trials\":\"poisson\",\"mean\":3,\"score_multiplier\":1,\"rate\":1,\"settings\":[]}",
-         "a charge has an unknown key 'rate'"},
+        {POISSON "'rate':1,'settings':[]}", "a charge has an unknown key 'rate'"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct dp_charge charge;

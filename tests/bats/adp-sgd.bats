@@ -48,7 +48,6 @@ for t in range(1, int(T) + 1): print(json.dumps({"laps": 1, "sampling": "poisson
             dp-account epsilon -z 2 --laps 10 --delta 1e-5 --accountant adp-sgd $more
     done
     # no gate takes it
-    complains 2 "dp-account: unknown option '--accountant' (try --help)" dp-account --epsilon 1 --delta 1e-5 --accountant adp-sgd
 }
 
 adaptive() { adp-sgd.sh --data two.dp --schedule adaptive --batch 30 --epochs 2.5 --lambda 0 --epsilon 2 "$@"; }
@@ -93,8 +92,6 @@ assert 1.99 < spent <= 2, spent'
     z=$(dp-account sigma --epsilon 2 --delta 1e-5 --rate 30/300 --laps 25 --schedule sqrt:20:9)
     adaptive --noise-schedule sqrt:20:9 --print | grep -qF -- "--multiplier $z "
     complains 2 "adp-sgd.sh: --beta is for --schedule adaptive" adp-sgd.sh --data two.dp --beta 2
-    complains 2 "adp-sgd.sh: --beta: must be a number > 0, got '0'" adp-sgd.sh --data two.dp --schedule adaptive --beta 0
     complains 2 "dp-account sigma: --schedule: sqrt:A:C needs C >= 0 and A + C > 0, got 'sqrt:20'" \
         adp-sgd.sh --data two.dp --schedule adaptive --noise-schedule sqrt:20
-    complains 2 "dp-step: --beta-epoch: must be between 1 and 2147483647, got 0" dp-step --step 1 --optimizer adagrad-norm --beta-epoch 0
 }

@@ -172,7 +172,6 @@ for r, u, j in zip(curve, scores, json.load(open("curve.json"))["curves"][0]["po
     assert abs(float(r["high"]) - effect - 1.959964 * want) < 1e-5 * weight and j["effect"] == effect, r
 END
     done
-    complains 2 'dp-info: --curves and --coefficients exclude each other' dp-info --curves -c ill.model
 }
 
 @test "products: curves are the mean over the other number, and the page says what they leave out" {

@@ -22,12 +22,6 @@ rows() {
 }
 
 @test "usage" {
-    complains 2 "dp-noise: --correlated: must be between 1 and 4096, got 0" dp-noise -z 1 --correlated 0 < /dev/null
-    complains 2 "dp-noise: --correlated: must be between 1 and 4096, got 4097" dp-noise -z 1 --correlated 4097 < /dev/null
-    complains 2 "dp-noise: --correlated needs --noise gaussian" dp-noise -z 1 --correlated 2 --noise gamma < /dev/null
-    for other in '--schedule inverse' --follow --share; do
-        complains 2 "dp-noise: --correlated and ${other%% *} exclude each other" dp-noise -z 1 --correlated 2 $other < /dev/null
-    done
     complains 2 "dp-noise: --correlated: laps of several kinds need a noise each (--on)" \
         dp-loop --plan 'a 2, b 2' --seed 1 -q -- "$CYCLE | $GRAD | dp-noise -z 1 --correlated 2 | $GATE | dp-step --step 1"
     complains 2 "dp-noise: --correlated: only the total of all shards gets noise that is correlated" \

@@ -81,10 +81,8 @@ cell='w = index("abcd", $1) - 1; s = $2 == "m"; a = $3 == "" ? 4 : $3 < 30 ? 0 :
     refused 2 "a table has column 'sex' twice" --tables sex,ward,sex
     refused 2 'column '\''days'\'' is a number without bins, so it has no cells to count: dp-import --basis bins, or "basis": "bins" in its schema, gives it cells' --tables days
     refused 2 "column 'ward' is not a number with bounds, so its sum is not bounded" --tables sex --sums ward
-    refused 2 "--sums needs --tables" --sums days
     refused 2 "--tables is required, or --at-most for the list of the frame" --noise gaussian
     refused 2 "--tables is required: the frame of lap 1 has no list of tables" --at-most 1
-    refused 2 "--at-most and --tables exclude each other" --tables ward --at-most 1
     jq '.columns[3] |= (.knots = [range(2; 30)] | .basis = "bins")' t.json > many.json
     dp-import csv -s many.json -q -o many.dp t.csv
     DATA=many.dp refused 2 "the table of 'ward' and others has 1160 cells, and there are 900 rows: leave out a column" --tables ward,sex,age,days

@@ -14,7 +14,6 @@ pipeline() {
 coins() { dp-loop -q --laps "${LAPS:-1}" --seed "${SEED:-1}" -o model -- "$(pipeline "$@")" > stream; }
 
 @test "usage" {
-    complains 2 "dp-erm: --method coins needs --batch" dp-erm --loss logistic --method coins --passes 1
     complains 1 "dp-erm: --batch: must be at most the 300 rows, got 301" dp-loop -q --laps 1 -- "$(pipeline two.dp '--loss logistic --passes 1 --batch 301')"
     complains 1 "dp-erm: rounding may move the model of lap 1 by more than 2^-10 of what one draw does: fewer steps, larger ones, smaller batches, or a start nearer to 0" \
         dp-loop -q --laps 1 -- "$(pipeline two.dp '--loss logistic --passes 1 --batch 300 --step 1e-20')"

@@ -161,7 +161,6 @@ assert abs(e["accuracy"] - n["accuracy"]) < .02, (e, n)
     complains 5 "dp-eval: this may cost epsilon = 20, and above 10 little is hidden; see dp-privacy(7) on choosing it (--allow-weak if that is meant)" \
         dp-eval --private --data test.dp --epsilon 20 model
     measure --data test.dp --epsilon 20 --allow-weak > /dev/null
-    complains 2 "dp-eval: --epsilon needs --private" dp-eval --epsilon 1 --data test.dp model
     complains 2 "dp-eval: --private: auc has no form with noise; accuracy, majority, precision, recall, f1, confusion and brier have" \
         dp-eval --private --epsilon 1 -m auc --data test.dp model
     complains 5 "dp-eval: train.dp is the training set: what is measured on it is not covered by epsilon (--private-data if that is meant)" \

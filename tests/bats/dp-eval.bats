@@ -84,13 +84,10 @@ END
 }
 
 @test "usage" {
-    complains 2 "dp-eval: --data is required" dp-eval
     complains 2 "dp-eval: --metrics: 'accurancy' is not one of accuracy, auc, logloss, mse, r2, objective, confusion, majority, precision, recall, f1, brier, calibration, rmse, mae, roc, deviance" dp-eval --data test.dp --metrics accurancy
     complains 2 "dp-eval: --metrics: '' is not one of accuracy, auc, logloss, mse, r2, objective, confusion, majority, precision, recall, f1, brier, calibration, rmse, mae, roc, deviance" dp-eval --data test.dp --metrics auc,
     complains 2 "dp-eval: --metrics: 'auc' is there twice" dp-eval --data test.dp --metrics auc,auc
     complains 2 "dp-eval: --metrics: mse is for labels that are numbers, those of this data set are classes" dp-eval --data test.dp --metrics mse
-    complains 2 "dp-eval: --every: must be between 1 and 1e+15, got 0" dp-eval --data test.dp --every 0
-    complains 2 "dp-eval: --format: must be one of tsv|json, got 'xml'" dp-eval --data test.dp --format xml
     complains 1 "dp-eval: cannot open nowhere.dp/dataset.json: not a data set (see dp-import)" dp-eval --data nowhere.dp
 }
 

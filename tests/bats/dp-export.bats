@@ -151,8 +151,6 @@ corners() {
     run dp-export --help
     assert_line --index 0 'Usage: dp-export [options] MODEL'
     complains 2 'dp-export: expected one model (try --help)' dp-export --to csv
-    complains 2 "dp-export: --to is required: json|csv|sql|c|liblinear|onnx|pmml" dp-export ill.model
-    complains 2 'dp-export: --keep needs --to sql' dp-export --to c --keep id ill.model
     complains 1 'dp-export: cannot open gone: No such file or directory' dp-export --to c gone
     complains 1 'dp-export: unit.model divides each row by its norm, for which csv has no place: json, sql, c, onnx and pmml have one' \
         dp-export --to csv unit.model

@@ -38,14 +38,6 @@ refused() {
     complains "$status" "$message" dp-loop --laps 3 -q --exec fused --seed 1 -- "dp-gather $* | $GATE"
 }
 
-@test "options that do not go together" {
-    refused 2 'dp-gather: --at or --local is required' -k 2
-    refused 2 'dp-gather: --workers is required' --local dp-sample
-    refused 2 'dp-gather: --workers: must be between 1 and 1024, got 0' -k 0 --local dp-sample
-    refused 2 'dp-gather: --timeout: must be > 0 and <= 1000000000, got 0' -k 1 --at ipc://x --timeout 0
-    refused 2 "dp-gather: --on-lost: must be one of wait|stop|continue, got 'pray'" -k 1 --at ipc://x --on-lost pray
-}
-
 @test "shards that do not fit each other" {
     refused 5 "dp-gather: shards 1 and 2 differ in 'rate' of a record" -k 2 --local "'dp-sample --data two.dp --rate 0.%k --shard %k/%K | $STEP'"
 }

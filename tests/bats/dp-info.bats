@@ -7,7 +7,6 @@ load helper
     assert_line --index 0 "Usage: dp-info [options] PATH"
     complains 2 "dp-info: expected one data set or model" dp-info
     complains 2 "dp-info: expected one data set or model" dp-info a b
-    complains 2 "dp-info: unknown option '--all' (try --help)" dp-info --all a
     complains 1 "dp-info: cannot open gone: No such file or directory" dp-info gone
     mkdir empty
     complains 1 "dp-info: cannot open empty/dataset.json: not a data set (see dp-import)" dp-info empty

@@ -34,28 +34,6 @@ SEARCH="--tries 10 --clip 1 --first-step 50"
     assert_success
     assert_output --partial "Usage: dp-linesearch"
     search() { complains 2 "dp-linesearch: $1" dp-linesearch $SEARCH "${@:2}"; }
-    complains 2 "dp-linesearch: --tries is required" dp-linesearch
-    complains 2 "dp-linesearch: --clip is required" dp-linesearch --tries 3
-    complains 2 "dp-linesearch: --first-step is required" dp-linesearch --tries 3 --clip 1
-    for tries in 0 -1 10001; do
-        search "--tries: must be between 1 and 10000, got $tries" --epsilon 1 --tries=$tries
-    done
-    search "--tries: must be a whole number, got 'inf'" --epsilon 1 --tries inf
-    for option in --epsilon --rho --clip --first-step; do
-        for value in 0 -1; do
-            search "$option: must be > 0, got $value" --epsilon 1 $option=$value
-        done
-        for value in nan inf x; do
-            search "$option: must be a finite number, got '$value'" --epsilon 1 $option=$value
-        done
-    done
-    search "--split: must be > 0 and < 1, got 1" --epsilon 1 --split 1
-    search "--beta: must be > 0 and < 1, got 1" --epsilon 1 --beta 1
-    search "--armijo: must be >= 0, got -1" --epsilon 1 --armijo=-1
-    search "--on-failure: must be one of zero|last, got 'stay'" --epsilon 1 --on-failure stay
-    search "--noise laplace needs --epsilon"
-    search "--noise gaussian needs --rho" --noise gaussian
-    search "--noise and --method noisy-max exclude each other: it has Laplace noise" --method noisy-max --noise gaussian --rho 1
     search "--epsilon: 1e-09 is out of range: its noise does not fit the grid of the losses" --epsilon 1e-9
     search "--rho: 1e-18 is out of range: its noise does not fit the grid of the losses" --noise gaussian --rho 1e-18
     search "--clip: 1e-310 has no grid" --epsilon 1 --clip 1e-310

@@ -147,7 +147,6 @@ moments() { echo "dp-sample --data two.dp --mode full | dp-moments --data two.dp
 }
 
 @test "usage" {
-    complains 2 "dp-moments: --clip: must be > 0, got 0" dp-moments --clip 0
     complains 2 "dp-moments: --intercept: 1e-50 is too small" dp-moments --intercept 1e-50
     complains 2 "dp-moments: --label-bound: 1e-50 is too small" dp-moments --labels --label-bound 1e-50
     dp-synth classification --rows 10 --cols 12000 --storage csr --seed 4 -o wide.dp -q

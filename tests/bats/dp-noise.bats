@@ -32,7 +32,6 @@ for frame in frames:
 }
 
 @test "a share is of Gaussian noise, among shards, and not all of them collude" {
-    complains 2 "dp-noise: --share needs --noise gaussian: only Gaussian noise adds up" dp-noise -z 2 --share --noise gamma --in bounded.frames
     complains 2 "dp-noise: --share: this run has no shards, so its noise has no shares" dp-noise -z 2 --share --in bounded.frames
     worker 1 3
     complains 2 "dp-noise: --colluding: 3 of 3 shares leave no noise" dp-noise -z 2 --share --colluding 3 --in worker.frames

@@ -49,7 +49,6 @@ END
     complains 2 "dp-predict: expected a model, and a data set or a table (try --help)" dp-predict two.dp
     complains 2 "dp-predict: expected a model, and a data set or a table (try --help)" dp-predict a b c
     complains 2 "dp-predict: two.dp is a directory: first the model, then the data set" dp-predict two.dp model
-    complains 2 "dp-predict: unknown option '--csv' (try --help)" dp-predict --csv a b
 }
 
 @test "two classes" {

@@ -35,14 +35,8 @@ def scores(frame, loss, width, clip, relative, lam):
 
 @test "usage" {
     select="dp-select --data two.dp --loss logistic --epsilon 1 --clip 1"
-    complains 2 "dp-select: --loss is required: squared|hinge|logistic|smooth-hinge|huber|huberised-hinge|poisson|softmax" dp-select --epsilon 1 --clip 1
-    complains 2 "dp-select: --epsilon is required" dp-select --loss logistic --clip 1
-    complains 2 "dp-select: --clip is required" dp-select --loss logistic --epsilon 1
-    complains 2 "dp-select: --clip: must be > 0, got 0" dp-select --loss logistic --epsilon 1 --clip 0
-    complains 2 "dp-select: --clip: must be > 0, got -1" dp-select --loss logistic --epsilon 1 --clip -1
     complains 2 "dp-select: --clip: 1e-310 has no grid" dp-select --loss logistic --epsilon 1 --clip 1e-310
     complains 2 "dp-select: --clip: 1e+308 has no grid" dp-select --loss logistic --epsilon 1 --clip 1e308
-    complains 2 "dp-select: --epsilon: must be > 0, got 0" dp-select --loss logistic --epsilon 0 --clip 1
     complains 2 "dp-select: --epsilon: 1e-20 is out of range: its noise does not fit the grid of the losses" \
         dp-select --loss logistic --epsilon 1e-20 --clip 1
     complains 5 "dp-select: takes raw frames and got a released one: a stage is missing or out of place" \

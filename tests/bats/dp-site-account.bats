@@ -155,8 +155,6 @@ assert laps == 6'
 @test "noise that is not there is promised, and noise that is there is charged" {
     captured ''
     complains 2 "dp-site-account: --multiplier is required: the noise has not been added yet" dp-site-account --epsilon 5 --delta 1e-5 --in site.frames
-    complains 2 "dp-site-account: --count-multiplier needs --multiplier" dp-site-account --count-multiplier 9 --epsilon 5 --delta 1e-5 --in site.frames
-    complains 2 "dp-site-account: --epsilon is required" dp-site-account --multiplier 2 --delta 1e-5 --in site.frames
     complains 2 "dp-site-account: --on: every lap has to be paid for, of whichever kind" $SITE_ACCOUNT --on a --in site.frames
     dp-noise -z 2 --in site.frames --out noised.frames
     complains 5 "dp-site-account: --multiplier: there is noise, and what is charged is in its record" $SITE_ACCOUNT --in noised.frames

@@ -45,9 +45,6 @@ $1"
     run dp-window --help
     assert_success
     assert_line --index 0 "Usage: dp-window [options]"
-    complains 2 "dp-window: --rows is required" dp-window --size 3
-    complains 2 "dp-window: --size is required" dp-window --rows rows
-    complains 2 "dp-window: --size: must be between 1 and 1000000000, got 0" dp-window --rows rows --size 0
     complains 2 "dp-window: --rows: standard input has the frames of the run already" dp-window --rows - --size 3 < /dev/null
     complains 1 "dp-window: cannot open absent: No such file or directory" dp-window --rows absent --size 3 < /dev/null
     train model fused 3 '--rows rows --size 100000000' || status=$?

@@ -54,8 +54,6 @@ big() { [ "$(stat -c %s "$1")" -gt 20000 ]; }
 }
 
 @test "usage" {
-    complains 2 'dp-worker: --at is required' dp-worker --shard 1/2 -- cat
-    complains 2 'dp-worker: --shard is required' dp-worker --at $AT -- cat
     complains 2 'dp-worker: no pipeline (try --help)' dp-worker --at $AT --shard 1/2
     complains 2 'dp-worker: the pipeline is one argument: quote it' dp-worker --at $AT --shard 1/2 -- dp-sample --data two.dp
     for shard in 1 1/2/3 a/b; do

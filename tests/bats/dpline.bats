@@ -25,7 +25,6 @@ load helper
     run dpline scd --data small.dp --epochs 1 --seed 1 -o one
     assert_line --regexp '^dpline scd: epsilon .*; 4 laps; the model is in one$'
     complains 2 "dpline scd: --data is required" dpline scd
-    complains 2 "dpline dp-sgd: --epochs: must be a number > 0, got '0'" dpline dp-sgd --data small.dp --epochs 0
     complains 1 "dp-info: cannot open gone.dp: No such file or directory" dpline scd --data gone.dp
     run dpline help scd
     assert_success

@@ -189,7 +189,6 @@ END
         complains 2 "federated-fit.sh: --cols is required: the columns of each site's data set, as dp-info --get cols DATA prints them" federated-fit.sh $gate --no-ledger
     complains 2 "federated-fit.sh: --ledger is required: the gate has no data set with a ledger, and without one the sites would pay for nothing (--no-ledger goes without)" federated-fit.sh $gate --cols 5
         complains 2 "federated-fit.sh: --cols is the gate's" federated-fit.sh $site --data small.dp --cols 7
-        complains 2 "federated-fit.sh: --classes: must be a whole number >= 1, got '0'" federated-fit.sh $gate --cols 7 --classes 0
         dp-synth regression --rows 300 -q -o number.dp
         complains 2 'federated-fit.sh: federated-fit.sh trains classifiers: noise for a number follows a schedule, which no site can be promised' \
             federated-fit.sh $site --data number.dp
@@ -213,7 +212,6 @@ END
                 federated-fit.sh $site $both --test $other --pay 1
         done
     }
-    complains 2 'dp-site-account: --moments-multiplier needs --multiplier' dp-site-account --moments-multiplier 1 --epsilon 1 --delta 1e-5
     complains 2 'dp-fit: expected one data set, or --rows and --cols of one elsewhere' dp-fit --rows 5
     complains 2 'dp-fit: --cols needs --rows' dp-fit --cols 5 small.dp
     complains 2 'dp-fit: --cols is for data elsewhere' dp-fit --rows 5 --cols 5 small.dp

@@ -125,8 +125,6 @@ parts() {
     dp='dp-import csv -s s.json -q -o two.dp'
     complains 2 "dp-import: --part: '3' is not K/N" $dp --part 3 t.csv
     complains 2 "dp-import: --part: 4/3, but K is from 1 to N, and N at most 10000" $dp --part 4/3 t.csv
-    complains 2 "dp-import: --part and --test exclude each other: it needs all rows" $dp --part 1/3 --split .5 -t x.dp t.csv
-    complains 2 "dp-import: --part and --join exclude each other: it needs all rows" $dp --part 1/3 --join 3 t.csv
     gzip -k t.csv
     complains 2 "dp-import: t.csv.gz: only a file that is not compressed can be imported in parts" $dp --part 1/3 t.csv.gz
     complains 2 "dp-import: standard input: only a file that is not compressed can be imported in parts" $dp --part 1/3 - < <(cat t.csv)

@@ -100,8 +100,6 @@ among() {
 
 @test "a roster that is not this site's, or not a roster" {
     start() { complains "$1" "dp-worker: $2" dp-worker --at $AT --shard 1/3 --keys keys-1 --timeout 1 "${@:3}" -- "$SHARE"; }
-    start 2 '--mask and --insecure-plaintext exclude each other' --mask roster --insecure-plaintext
-    start 2 '--lost needs --mask' --lost 1
     start 1 'cannot open nowhere: No such file or directory' --mask nowhere
     head -n 2 roster > two
     start 2 '--mask: two has 2 keys, and the run has 3 shards: line K is for shard K' --mask two

@@ -82,21 +82,6 @@ EOF
 
 @test "line search: bad budgets, steps and tries, and a budget that does not pay for one lap of each kind" {
     for p in blsgd blgd agd; do
-        complains 2 "$p.sh: --first-step: must be a number > 0, got '0'" $p.sh --data small.dp --first-step 0
-        complains 2 "$p.sh: --first-step: must be a number > 0, got '-1'" $p.sh --data small.dp --first-step -1
-        complains 2 "$p.sh: --loss-clip: must be a number > 0, got '0'" $p.sh --data small.dp --loss-clip 0
-        complains 2 "$p.sh: --search-epsilon: must be a number > 0, got '-1'" $p.sh --data small.dp --search-epsilon -1
-        complains 2 "$p.sh: --multiplier: must be a number > 0, got '-1'" $p.sh --data small.dp --multiplier -1
-        for share in 0 1 0.0 1e-1; do
-            complains 2 "$p.sh: --share: must be between 0 and 1, got '$share'" $p.sh --data small.dp --share $share
-        done
-        complains 2 "$p.sh: --epsilon: must be a number > 0, got '-1'" $p.sh --data small.dp --epsilon -1
-        for tries in 0 10001 unbounded; do
-            run $p.sh --data small.dp --tries $tries --multiplier 9 --search-epsilon 0.1 --seed 1
-            assert_failure 2
-        done
-        complains 2 "dp-linesearch: --tries: must be between 1 and 10000, got 10001" $p.sh --data small.dp --tries 10001 --multiplier 9 --search-epsilon 0.1 --seed 1
-        complains 2 "$p.sh: --policy: must be one of none|on-failure|adaptive, got 'often'" $p.sh --data small.dp --policy often --multiplier 9 --search-epsilon 0.1 --seed 1
         for dear in "--multiplier 0.01" "--search-epsilon 100"; do
             run $p.sh --data small.dp --seed 1 -o model $dear
             assert_failure 3
@@ -104,10 +89,7 @@ EOF
             assert_not_exists model
         done
     done
-    complains 2 "blsgd.sh: --noise: must be one of laplace|gaussian, got 'cauchy'" blsgd.sh --data small.dp --noise cauchy --seed 1
     complains 2 "blsgd.sh: --clip-decay needs a --policy: clips fall when budgets grow" blsgd.sh --data small.dp --clip-decay 0.05
-    complains 2 "blsgd.sh: --clip-decay: must be a number > 0, got '-1'" blsgd.sh --data small.dp --clip-decay -1
-    complains 2 "dp-linesearch: --beta: must be > 0 and < 1, got 1" blsgd.sh --data small.dp --beta 1 --seed 1
 }
 
 @test "real data: blsgd.sh on Adult is near the best DP-SGD, with no step size tuned" {
@@ -163,9 +145,6 @@ calculate() { awk "BEGIN { OFMT = \"%.6g\"; print ($1) }"; }
     run bassily.sh -q --data small.dp --constants 2014 --epsilon 200 --seed 1 -o model
     assert_failure 3
     above 200 "$(dp-info --get epsilon model)"
-    complains 2 "bassily.sh: --constants: must be one of tight|2014, got '2017'" bassily.sh --data small.dp --constants 2017
-    complains 2 "bassily.sh: --epsilon: must be a number > 0, got '-1'" bassily.sh --data small.dp --constants 2014 --epsilon -1
-    complains 2 "bassily.sh: --radius: must be a number > 0, got '-1'" bassily.sh --data small.dp --radius -1
 }
 
 @test "rrpsgd.sh: noise for the laps that were drawn, spent to the last of them, and the last model" {
@@ -234,9 +213,6 @@ drawn() { rrpsgd.sh --data small.dp --multiplier 1 --print "$@" 2>&1 | sed -n 's
         complains 2 "rrpsgd.sh: --schedule, --step, --smoothness: need 7 steps above 0 and below 2 / BETA" \
             rrpsgd.sh $short --schedule b --smoothness 1
         complains 2 "rrpsgd.sh: --schedule, --step, --smoothness: need 7 steps above 0 and below 2 / BETA" rrpsgd.sh $short --step 4 --smoothness 0.5
-        complains 2 "rrpsgd.sh: --step: must be a number > 0, got '-1'" rrpsgd.sh $short --step -1
-        complains 2 "rrpsgd.sh: --smoothness: must be a number > 0, got '0'" rrpsgd.sh $short --smoothness 0
-        complains 2 "rrpsgd.sh: --rounds: must be a whole number >= 1, got '2.5'" rrpsgd.sh $short --rounds 2.5
         complains 2 "rrpsgd.sh: --rounds: must be at most 6, got '7'" rrpsgd.sh $short --rounds 7
         complains 2 "rrpsgd.sh: --resume: needs --rounds, the laps that the run was to have" rrpsgd.sh $short --resume kept
         rrpsgd.sh -q $short --rounds 4 -o model
@@ -397,7 +373,6 @@ EOF
     objpert.sh --data small.dp --print > print
     assert_equal "$(sed -n 's/.*dp-noise *--multiplier \([0-9]*\).*/\1/p' print)" 10000
     complains 2 "objpert.sh: --lambda: must be a number > 0, got '0': without it noise does not hide a person" objpert.sh --data small.dp --lambda 0
-    complains 2 "objpert.sh: --slack: must be a number > 0, got '-3'" objpert.sh --data small.dp --slack -3
     dp-synth classification --rows 300 --cols 4 --classes 3 --seed 2 -o three.dp -q
     complains 1 "objpert.sh: 3 classes: logistic for one against the rest each (dp-sgd.sh has softmax)
 dp-erm: the model of 3 classes has several outputs, and an objective is perturbed for one" objpert.sh --data three.dp --no-ledger -o none
@@ -444,10 +419,6 @@ END
     done; done; done
     outpert-gd.sh -q --data small.dp --as-published --delta 1e-4 --epsilon 1 --seed 1 -o model
     above 0.25 "$(dp-info --get epsilon model)"
-    complains 2 "outpert-gd.sh: --delta: must be a number > 0, got '0'" outpert-gd.sh --data small.dp --as-published --delta 0
-    complains 2 "outpert-gd.sh: --noise: must be one of gaussian|gamma, got 'laplace'" outpert-gd.sh --data small.dp --noise laplace
-    complains 2 "dp-sgd.sh: unknown option '--as-published' (try --help)" dp-sgd.sh --data small.dp --as-published
-    complains 2 "outpert-gd.sh: --norm: must be a number > 0, got '0'" outpert-gd.sh --data small.dp --norm 0
     complains 2 "dp-account sensitivity: --loss squared: nothing bounds one row's gradient" \
         outpert-gd.sh -q --data real.dp --loss squared -o none
 }
@@ -466,7 +437,6 @@ END
     assert_equal "$(given --epochs 1 --batch 1000)" "1 1000 3.96"
     assert_equal "$(given --step 0.5)" "10 50 0.5"
     complains 2 "outpert-psgd.sh: --order coins: takes Gaussian noise only, got 'gamma'" outpert-psgd.sh --data small.dp --order coins --noise gamma
-    complains 2 "outpert-psgd.sh: --order: must be one of permutation|coins, got 'random'" outpert-psgd.sh --data small.dp --order random
     complains 2 "dp-erm: --step: must be at most 7.99998 here, got 9: beyond 2/beta steps move two models apart, and one row by more than what is recorded" \
         outpert-psgd.sh -q --data small.dp --lambda 0 --step 9 -o none
 }

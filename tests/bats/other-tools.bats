@@ -281,11 +281,6 @@ P
 
 @test "usage" {
     local c="dp-account charge"
-    complains 2 "$c: --what is required" dp-account charge small.dp --stated 1 --adjacency null-record
-    complains 2 "$c: --adjacency is required: null-record|replace-one" dp-account charge small.dp --stated 1 --what x
-    complains 2 "$c: --zcdp or --stated is required" $STATE x
-    complains 2 "$c: --zcdp needs --delta" $STATE x --zcdp 1
-    complains 2 "$c: --stated and --zcdp exclude each other" $STATE x --zcdp 1 --stated 1
     complains 2 "$c: --stated: needs an epsilon above 0, and a delta from 0 to below 1 after a comma, got '1,1'" $STATE x --stated 1,1
     complains 2 "$c: --stated: needs an epsilon above 0, and a delta from 0 to below 1 after a comma, got '0'" $STATE x --stated 0
     complains 2 "$c: --stated: needs an epsilon above 0, and a delta from 0 to below 1 after a comma, got '1,x'" $STATE x --stated 1,x

@@ -120,7 +120,6 @@ visits() {
     # the same for any rows: the name decides
     awk -F, 'NR == 1 || !seen[$1]++' visits.csv > once.csv
     complains 5 "dp-import: $ask" dpline fit once.csv --label ill
-    complains 2 "dp-import: --row-is-person and --person exclude each other" dp-import visits.csv --infer-schema x.json --person mrn --row-is-person
     complains 2 "dp-import: --person: visits.csv has no column 'pid', only mrn, visit, age, sex, ill" dp-import visits.csv --infer-schema x.json --person pid
     complains 2 "dp-import: --person: 'ill' is the label" dp-import visits.csv --infer-schema x.json --person ill --private-schema 0.1
     complains 2 "dp-import: --person: the table is read twice, so it must be a file" dp-import csv - --infer-schema x.json --person mrn
@@ -173,7 +172,6 @@ visits() {
     table
     complains 2 "dp-import: --rows-per-person is required: column 'patient_id' says whose row it is, and how many rows of one person are kept at most is a public number that you choose" \
         dp-import csv t.csv -s s.json -o t.dp
-    complains 2 "dp-import: --rows-per-person: must be between 1 and 1000000, got 0" dp-import csv t.csv -s s.json -o t.dp --rows-per-person 0
     complains 2 "dp-import: --out: a stream cannot keep the rows of one person together: with \"type\": \"ignore\" for column 'patient_id' each row is taken for one person" \
         dp-import csv t.csv -s s.json --out rows
     sed 's/"person"/"ignore"/' s.json > rows.json

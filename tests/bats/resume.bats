@@ -360,8 +360,6 @@ if frame["kind"] == "lap" and frame["lap"] == int(open("last").read()):
     complains 1 "dp-loop: the checkpoint other was written by ${software/[0-9]/9}, and only that can resume it; this is $software" \
         dp-loop --laps $LAPS --resume other -- "$CHILD"
     complains 2 "dp-loop: kept holds a checkpoint: --resume continues from it" dp-loop --laps $LAPS --checkpoint kept -- "$CHILD"
-    complains 2 "dp-loop: --resume and --send exclude each other: stages that others start are not told" \
-        dp-loop --laps $LAPS --resume kept --send ipc://a --receive ipc://b
     complains 1 "dp-loop: cannot use nowhere: No such file or directory" dp-loop --laps $LAPS --resume nowhere -- "$CHILD"
     mkdir -m 755 open
     complains 5 "dp-loop: open: what a checkpoint holds is private: it needs a directory of your own, mode 0700" \

@@ -1,17 +1,25 @@
-"""Breaks each rule that the --help of the commands states, and compares what they say. A rule is before the text of an option
-("--schema: ..." or "csv, tsv: ...") or after it ("(not with ...)", "(required with ...)"). Arguments: commands, such as "dp-account sigma"."""
+#!/usr/bin/python3
+"""Breaks each rule of options that the programs and the pipelines have, and compares what they say with rules.txt.
+
+A rule of a program is in its --help: before the text of an option ("--schema: ..." or "csv, tsv: ..."), or after it ("(not with ...)",
+"(required with ...)"); a range is only in the sentence. A pipeline has a kind for each option. Argument: write, to write rules.txt again."""
+import os
+import pathlib
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 
 VALUE = r"[a-z0-9][a-z0-9-]*"
+WRONG = ("x", "-9000000000000000", "9000000000000000")
 ATOM = rf"--[a-z0-9-]+(?: {VALUE}(?:(?:, | or ){VALUE})*)?"
 RULE = rf"{ATOM}(?:(?:, | or ){ATOM})*"
 LINE = re.compile(r"  (?:-., |    )--([a-z0-9-]+)(?: (\S+))? +(.*)")
 
 
 def run(command, arguments):
-    return subprocess.run(command.split() + arguments, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=20)
+    return subprocess.run(command.split() + arguments, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=20, close_fds=False)
 
 
 def atoms(rule):
@@ -70,8 +78,23 @@ class Command:
                     if name not in [a for r in self.options[other]["needs"] for a, _ in atoms(r)] else self.sample(other)
         return given
 
+    def values(self):
+        """What is said to values that no number and no choice takes: of a text nothing."""
+        for name, option in self.options.items():
+            said = []
+            for value in WRONG if option["metavar"] else ():
+                sentence = run(self.name, [f"--{name}={value}"]).stderr.removeprefix(f"{self.name}: ").rsplit(", got ", 1)[0]
+                if sentence.startswith(f"--{name}: must be "):
+                    said.append(sentence.removeprefix(f"--{name}: "))
+                if not said or "one of" in said[0]:
+                    break
+            if said:
+                yield f"--{name}: " + ", ".join(dict.fromkeys(said))
+
     def cases(self):
         for name, option in self.options.items():
+            if option["required"]:
+                yield self.complete([], name), f"--{name}"
             for rule in option["needs"]:
                 yield self.with_needs(name, without=rule) + self.others(rule), f"--{name} needs {rule}"
             for other, values in option["excludes"]:
@@ -99,21 +122,61 @@ class Command:
         return [word] + ["x"] * self.more + ["y"] * (word in ("idx", "npy"))
 
     def complete(self, given, name):
-        """Adds the required options that may be beside an option."""
+        """Adds the required options that may be beside an option, but not the option."""
         for other, option in self.options.items():
             apart = {a for a, _ in option["excludes"] + self.options[name]["excludes"]}
             instead = re.findall("--[a-z0-9-]+", option["required"][0]) if option["required"] else []
-            if option["required"] and "--" + other not in given and not apart & {name, other} and not set(instead) & set(given):
+            if option["required"] and "--" + other not in given and not apart & {name, other} and other != name and not set(instead) & set(given):
                 given = given + self.sample(other)
         return given
 
 
-failed, count = [], 0
-for command in map(Command, sys.argv[1:]):
-    for arguments, sentence in command.cases():
-        answer = run(command.name, arguments)
-        count += 1
-        if answer.returncode != 2 or not answer.stderr.startswith(f"{command.name}: {sentence}"):
-            failed.append(f"{command.name} {' '.join(arguments)}\n  expected: {sentence}\n  got {answer.returncode}: {answer.stderr.strip()}")
-print("\n".join(failed + [f"{count} rules"]))
-sys.exit(bool(failed))
+def programs():
+    """{(command, sentence), ...}"""
+    names = [f"dp-account {word}" for word in re.findall(r"^  ([a-z]+) +[A-Z]", run("dp-account", ["--help"]).stdout, re.M)]
+    names += ["dp-table print", "dp-table plan", "dp-rows draw", "dp-rows plan"] + sorted(program.name for program in (BUILD / "bin").glob("dp-*"))
+    found, failed = set(), []
+    for command in map(Command, names):
+        found |= {(command.name, sentence) for sentence in command.values()}
+        for arguments, sentence in command.cases():
+            answer = run(command.name, arguments)
+            found.add((command.name, answer.stderr.strip().removeprefix(f"{command.name}: ")))
+            if answer.returncode != 2 or not answer.stderr.startswith(f"{command.name}: {sentence}"):
+                failed.append(f"{command.name} {' '.join(arguments)}\n  expected: {sentence}\n  got {answer.returncode}: {answer.stderr.strip()}")
+    if failed:
+        sys.exit("\n".join(failed))
+    return found
+
+
+def pipelines():
+    found = set()
+    with tempfile.TemporaryDirectory() as copy:
+        shutil.copytree(ROOT / "pipelines", copy, dirs_exist_ok=True)
+        os.rename(f"{copy}/options.sh", f"{copy}/all-options.sh")
+        shutil.copy(HERE / "rules.bash", f"{copy}/options.sh")
+        for script in sorted(pathlib.Path(copy).glob("*.sh")):
+            if re.search(r'^(options|parse) "\$@"$', script.read_text(), re.M) and not script.name.startswith(("options", "all-options")):
+                said = run(str(script), []).stderr.splitlines()
+                found |= {(script.name, line.removeprefix(f"{script.name}: ").removesuffix(", got 'x'")) for line in said}
+    return found
+
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+BUILD = ROOT / os.environ.get("BUILD", "build")
+os.environ["PATH"] = f"{BUILD}/bin:{os.environ['PATH']}"
+listed = HERE / "rules.txt"
+rules = programs() | pipelines()
+if sys.argv[1:] == ["write"]:
+    sentences = sorted({sentence for _, sentence in rules})
+    listed.write_text("".join(f"{sentence} @ {' '.join(sorted(c.replace(' ', '_') for c, s in rules if s == sentence))}\n" for sentence in sentences))
+known = set()
+for line in listed.read_text().splitlines():
+    sentence, commands = line.split(" @ ")
+    known |= {(command.replace("_", " "), sentence) for command in commands.split()}
+for command, sentence in sorted(known - rules):
+    print(f"nothing says it any more: {command}: {sentence}")
+for command, sentence in sorted(rules - known):
+    print(f"not in rules.txt: {command}: {sentence}")
+print(f"{len(rules)} rules")
+sys.exit(known != rules)

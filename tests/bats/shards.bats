@@ -11,8 +11,6 @@ prepare() { dp-synth classification --rows 60 --cols 4 --seed 2 -o small.dp -q; 
     for text in 0/2 3/2 -1/2 1/1025 0/0; do
         complains 2 "dp-sample: --shard: $text, but K is from 1 to N, and N at most 1024" dp-sample --data small.dp --shard "$text"
     done
-    complains 2 "dp-sample: --shard and --columns exclude each other: that needs all rows at once" \
-        dp-sample --data small.dp --shard 1/2 --mode full --columns 2
 }
 
 @test "dp-sample --shard: disjoint parts whose records count all rows" {

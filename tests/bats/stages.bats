@@ -22,32 +22,17 @@ prepare() { small_data 400 6 2; }
         complains 2 "dp-$stage: --in: needs a value" dp-$stage --in
     done
     complains 2 "dp-step: unexpected argument 'x'" dp-step x
-    complains 2 "dp-noise: --multiplier is required" dp-noise
-    complains 2 "dp-sample: --data is required" dp-sample
-    complains 2 "dp-scd-step: --loss is required: squared|hinge|logistic|smooth-hinge|huber" dp-scd-step --lambda 1
-    complains 2 "dp-scd-step: --lambda is required" dp-scd-step --loss hinge
-    complains 2 "dp-clip: --clip is required" dp-clip
 }
 
-@test "parameters out of range, NaN and infinity" {
-    complains 2 "dp-noise: --multiplier: must be > 0, got 0" dp-noise -z 0
-    complains 2 "dp-noise: --multiplier: must be > 0, got -1" dp-noise --multiplier=-1
-    complains 2 "dp-noise: --multiplier: must be a finite number, got 'nan'" dp-noise -z nan
-    complains 2 "dp-noise: --multiplier: must be a finite number, got 'inf'" dp-noise -z inf
-    complains 2 "dp-noise: --multiplier: must be a finite number, got '1e999'" dp-noise -z 1e999
-    complains 2 "dp-noise: --multiplier: must be a finite number, got '0x1p3'" dp-noise -z 0x1p3
-    complains 2 "dp-noise: --multiplier: must be a finite number, got '1 2'" dp-noise -z '1 2'
-    complains 2 "dp-clip: --clip: must be > 0, got -1" dp-clip --clip -1
-    complains 2 "dp-sample: --rate: must be > 0 and <= 1, got 1.0001" dp-sample --data small.dp --rate 1.0001
-    complains 2 "dp-sample: --mode: must be one of poisson|fixed|shuffle|cyclic|full, got 'dice'" dp-sample --data small.dp --mode dice
-    complains 2 "dp-sample: --rate and --mode full exclude each other: it takes every row" dp-sample --data small.dp --mode full --rate 0.5
+@test "a number is finite and decimal, and what no table says of it" {
+    for bad in nan inf 1e999 0x1p3 '1 2' 1/0 x ''; do
+        complains 2 "dp-noise: --multiplier: must be a finite number, got '$bad'" dp-noise --multiplier="$bad"
+    done
+    for bad in 1.5 nan 1e3 ''; do
+        complains 2 "dp-scd-step: --threads: must be a whole number, got '$bad'" dp-scd-step --threads="$bad"
+    done
     complains 2 "dp-sample: --columns: 7, but small.dp has 6 columns" dp-sample --data small.dp --mode full --columns 7
-    complains 2 "dp-scd-step: --lambda: must be > 0, got 0" dp-scd-step --loss hinge --lambda 0
-    complains 2 "dp-scd-step: --loss: must be one of squared|hinge|logistic|smooth-hinge|huber, got 'hing'" dp-scd-step --loss hing --lambda 1
     complains 2 "dp-scd-step: --variant primal needs a smooth loss: hinge has no second derivative" dp-scd-step --loss hinge --lambda 1 --clip 1 --variant primal
-    complains 2 "dp-scd-step: --clip and --variant non-private exclude each other" dp-scd-step --loss hinge --lambda 1 --variant non-private --clip 1
-    complains 2 "dp-scd-step: --threads: must be between 1 and 256, got 0" dp-scd-step --loss hinge --lambda 1 --threads 0
-    complains 2 "dp-scd-step: --threads: must be a whole number, got '1.5'" dp-scd-step --loss hinge --lambda 1 --threads 1.5
 }
 
 @test "missing and broken data sets" {
@@ -324,7 +309,6 @@ EOF
 }
 
 @test "dp-noise: gamma and Laplace noise land, with the size of their distribution (5 standard errors)" {
-    complains 2 "dp-noise: --noise: must be one of gaussian|laplace|gamma, got 'cauchy'" dp-noise -z 1 --noise cauchy
     local cols kind
     for kind in gamma laplace; do
         [ $kind = gamma ] && cols=40 || cols=1

@@ -46,7 +46,6 @@ one_release() {
     refuses "--schema is required: what the columns mean (man dp-dataset)" --rows 120 -o m
     refuses "--rows is required: about how many rows will come, which is public" --schema s.json -o m
     refuses "-o is required: where the model goes" --schema s.json --rows 120
-    refuses "--rows: must be a whole number >= 1, got '0'" --schema s.json --rows 0 -o m
     refuses "--schema: no.json is not there" --schema no.json --rows 120 -o m
     refuses "no.csv is not there" --schema s.json --rows 120 -o m no.csv
     refuses "-o: s.json is used by this command, and would be replaced" --schema s.json --rows 120 -o s.json

@@ -42,9 +42,14 @@ static long double density(long double x, long double s)
 static void convolve(const long double *a, const long double *b, long double *out)
 {
     long double sum[SPAN] = {0};
+    int first = 0, last = SPAN - 1; /* of b, without its zeros at the ends */
+    while (first < last && b[first] == 0)
+        first++;
+    while (last > first && b[last] == 0)
+        last--;
     for (int i = 0; i < SPAN; i++)
-        for (int j = 0; a[i] > 0 && j < SPAN; j++)
-            if (b[j] > 0 && i + j >= WIDE && i + j - WIDE < SPAN)
+        for (int j = first; a[i] > 0 && j <= last; j++)
+            if (i + j >= WIDE && i + j - WIDE < SPAN)
                 sum[i + j - WIDE] += a[i] * b[j];
     memcpy(out, sum, sizeof sum);
 }
@@ -72,7 +77,7 @@ static long double farthest(long double s, int m, const long double *part)
         convolve(whole, one, whole);
         shift += part[k];
     }
-    for (long double x = -30 * wide; x <= 30 * wide; x += wide / 7) {
+    for (long double x = -30 * wide; x <= 30 * wide; x += wide / 3) {
         long double at = 0;
         for (int j = 0; j < SPAN; j++)
             at += whole[j] > 0 ? whole[j] * density(x - (long double)(j - WIDE), s) : 0;

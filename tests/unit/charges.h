@@ -4,7 +4,7 @@
 #include "account/account.h"
 #include "unit.h"
 
-/* Charges of so many laps of one event, until the end of the block. */
+/* Charges of `laps` laps of one event, until the end of the block. */
 #define LAPS_OF(event, laps) (&(struct dp_charges){.count = 1, .charge = &(struct dp_charge){event, laps}})
 
 static inline struct dp_answer answer_of(enum dp_accountant accountant, const struct dp_charges *charges, double delta)

@@ -246,7 +246,7 @@ static struct dp_ledger *planned(const struct dp_event *event, int64_t laps)
     return opened(&run);
 }
 
-/* What the ledger says of its run while the run may continue */
+/* The cost that the ledger gives its run while the run may continue */
 static void assert_counts(int basis, double epsilon, double tolerance)
 {
     struct dp_ledger_book book;

@@ -115,7 +115,7 @@ static void killed_run(const struct dp_ledger_run *r, const struct dp_event *eve
     dp_ledger_free(ledger);
 }
 
-/* `run` with so many laps of the plan, which is that event for any number of laps. The plan is for the caller to free. */
+/* `run` with `laps` laps of the plan, which is `event` for any number of laps. The plan is for the caller to free. */
 static struct dp_ledger_run planned_run(struct dp_plan *plan, const struct dp_event *event, int64_t laps)
 {
     struct dp_ledger_run planned = run;

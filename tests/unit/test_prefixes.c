@@ -14,7 +14,7 @@ static struct dp_answer best_of(const struct dp_plan *plan, int64_t laps, double
     return answer;
 }
 
-/* Checks n laps, and the first `fewer` of them alone: epsilon is not below the truth, and at most `loose` times the best
+/* Checks n laps, then only the first `fewer` of them: epsilon is not below the truth, and at most `loose` times the best
    accountant's answer for the same laps. */
 static void holds(const struct dp_plan *plan, const int64_t *laps, size_t n, size_t fewer, double delta, double loose)
 {

@@ -154,7 +154,7 @@ static json_t *verify(void)
     return result;
 }
 
-/* delta: NAN for that of each run */
+/* delta: NAN for the delta of each run */
 static json_t *report_on(const char *population, double delta)
 {
     struct dp_err err = {0};

@@ -23,7 +23,7 @@ static struct dp_answer delta_at(const struct dp_charges *charges, double epsilo
     return answer;
 }
 
-/* Of a group of so many persons */
+/* The answer for a group of `persons` persons */
 static struct dp_answer group_of(const struct dp_charges *charges, int64_t persons, double delta, bool *exact)
 {
     struct dp_answer answer;

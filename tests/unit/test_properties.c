@@ -169,7 +169,7 @@ LONG_TEST(more_costs_more)
     static const enum dp_accountant smooth[] = {DP_ACCOUNTANT_RDP, DP_ACCOUNTANT_ZCDP, DP_ACCOUNTANT_GDP,
                                                 DP_ACCOUNTANT_ADVANCED};
     seed = 2;
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < 120; i++) {
         struct run run = draw_run(), more = worse(&run, i % 3);
         for (size_t a = 0; a < sizeof smooth / sizeof *smooth; a++) {
             double less = ask(smooth[a], &run).upper, cost = ask(smooth[a], &more).upper;

@@ -146,7 +146,7 @@ TEST(always_drawn_is_one_gaussian)
     }
 }
 
-/* Tossed coins: a mean over 5·10^4 tosses, which is off by six of its deviations once in 10^9. */
+/* Tossed coins: a mean over 2·10^5 tosses, which is off by six of its deviations once in 10^9. */
 LONG_TEST(delta_against_tossed_coins)
 {
     const struct {
@@ -155,7 +155,7 @@ LONG_TEST(delta_against_tossed_coins)
     } cases[] = {{{0.001, 50000, 0.996}, 4}, {{0.05, 3000, 0.99}, 20}, {{0.3, 1000, 0.9}, 6}, {{0.01, 2000, 1}, 40}};
     gsl_rng *rng = random_numbers();
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
-        enum { TIMES = 50000 };
+        enum { TIMES = 200000 };
         const struct dp_repeated *of = &cases[c].of;
         double sum = 0, squares = 0;
         dp_repeated_law(of, &law);

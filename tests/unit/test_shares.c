@@ -77,7 +77,7 @@ static long double farthest(long double s, int m, const long double *part)
         convolve(whole, one, whole);
         shift += part[k];
     }
-    for (long double x = -30 * wide; x <= 30 * wide; x += wide / 3) {
+    for (long double x = -30 * wide; x <= 30 * wide; x += wide / 7) {
         long double at = 0;
         for (int j = 0; j < SPAN; j++)
             at += whole[j] > 0 ? whole[j] * density(x - (long double)(j - WIDE), s) : 0;

@@ -74,7 +74,7 @@ TEST(delta_is_above_the_exact_one)
 LONG_TEST(a_delta_is_rounded_up)
 {
     struct dp_event event = dp_event_gaussian(DP_SAMPLING_POISSON, 0.01, 1.2, 0);
-    for (int64_t laps = 1; laps < 200; laps += 34) {
+    for (int64_t laps = 1; laps < 200; laps += 17) {
         const struct dp_charges *charges = LAPS_OF(event, laps);
         struct dp_answer exact, rounded;
         err = (struct dp_err){0};

@@ -288,10 +288,10 @@ static struct dp_event tuned(double score)
     struct dp_trials law = law_of("geometric:0.1");
     struct dp_charge charge[] = {{dp_event_gaussian(DP_SAMPLING_POISSON, 0.01, 2, 0), 500},
                                  {dp_event_gaussian(DP_SAMPLING_NONE, 1, 9, 0), 3}};
-    const struct dp_charges *cheap = &(struct dp_charges){.count = 1, .charge = charge}, *dear = CHARGES_OF(charge);
+    const struct dp_charges *cheap = &(struct dp_charges){.count = 1, .charge = charge}, *expensive = CHARGES_OF(charge);
     dp_tuning_new(&tuning, &law, score);
     assert_int_equal(dp_tuning_add(tuning, cheap, 1, NULL), DP_OK);
-    assert_int_equal(dp_tuning_add(tuning, dear, 1, NULL), DP_OK);
+    assert_int_equal(dp_tuning_add(tuning, expensive, 1, NULL), DP_OK);
     assert_int_equal(dp_tuning_add(tuning, cheap, 1, NULL), DP_OK);
     assert_int_equal(tuning->settings, 2);
     return dp_event_tuned(tuning);
@@ -308,9 +308,9 @@ TEST(a_trial_costs_the_mean_of_its_settings_and_its_score)
     dp_rdp_gaussian(9, dp_rdp_orders, n, more);
     dp_rdp_gaussian(30, dp_rdp_orders, n, score);
     for (size_t i = 0; i < n; i++) {
-        long double k = dp_rdp_orders[i] - 1, cheap = 500 * run[i], dear = 500 * run[i] + 3 * more[i];
-        one[i] = (double)((k * dear + logl((1 + 2 * expl(k * (cheap - dear))) / 3)) / k) + score[i];
-        assert_true(one[i] <= (double)dear + score[i]);
+        long double k = dp_rdp_orders[i] - 1, cheap = 500 * run[i], expensive = 500 * run[i] + 3 * more[i];
+        one[i] = (double)((k * expensive + logl((1 + 2 * expl(k * (cheap - expensive))) / 3)) / k) + score[i];
+        assert_true(one[i] <= (double)expensive + score[i]);
     }
     dp_rdp_trials(&law, one, dp_rdp_orders, one, n, expected);
     assert_int_equal(dp_event_curve(&event, dp_rdp_orders, n, out, NULL), DP_OK);

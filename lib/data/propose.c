@@ -277,6 +277,7 @@ struct made {
     const int64_t *noised;                 /* of the column */
     double unit, scale, threshold, weight; /* scale: of the noise of a count; weight: of the texts of the column */
     double deviations, significant;        /* a count above this many scales, or rows, exceeds the noise */
+    double sure;                           /* deviations, for numbers where most cells are others */
     double mirrored;                       /* the same, in scales, for the bins of one sign, and for each sentinel */
     bool comma;
     json_t *words; /* that are missing among numbers */
@@ -857,10 +858,19 @@ static void decide(const struct made *m, const struct dp_census_column *c, doubl
 static void noised_feature(const struct made *m, const struct dp_census_column *c, struct found *f)
 {
     const double absent = if_significant(count(m, 0), m->significant);
-    double missing = absent, numbers = noised_numbers(m, f, &missing);
-    const double named = name_texts(m, c, f);
+    const double named = name_texts(m, c, f), rows = (double)m->census->rows - named;
     const bool codes = has_codes(f);
-    const double others = (double)m->census->rows - missing - named - (codes ? 0 : numbers);
+    const struct found texts = *f;
+    double missing = absent, numbers = noised_numbers(m, f, &missing);
+    if (!codes && 2 * numbers < rows - missing) { /* with hundreds of counts, one may be noise */
+        struct made sure = *m;
+        sure.deviations = m->sure;
+        sure.significant = m->scale * m->sure;
+        *f = texts;
+        missing = absent;
+        numbers = noised_numbers(&sure, f, &missing);
+    }
+    const double others = rows - missing - (codes ? 0 : numbers);
     f->buckets = buckets_of(m, others, codes, named);
     f->numeric = !codes && numbers >= named + (f->buckets > 0 ? others : 0) && !(f->count > 0 && is_one_number(f));
     const double whole = f->numeric || numbers == 0 ? 0 : name_whole(m, f);
@@ -1113,9 +1123,10 @@ int dp_propose_noised(const struct dp_census *census, const int64_t *noised, int
     json_t *list = json_array();
     bool features = false, *same = dp_new(census->columns + 1, sizeof *same);
     int rc = DP_OK;
-    m.deviations =
-        dp_census_quantile(0.005 / (double)(census->columns * (DP_CENSUS_CELLS - DP_CENSUS_FORMATS +
-                                                               DP_CENSUS_FIRST_PART))); /* two sets of neighbours for a cell */
+    const double tests = (double)(census->columns * (DP_CENSUS_CELLS - DP_CENSUS_FORMATS +
+                                                     DP_CENSUS_FIRST_PART)); /* two sets of neighbours for a cell */
+    m.deviations = dp_census_quantile(0.005 / tests);
+    m.sure = dp_census_quantile(SURE / tests);
     m.significant = scale * m.deviations;
     m.mirrored = dp_census_quantile(0.005 / (double)(16 * census->columns)); /* eight bins, and neighbours among them */
     for (size_t i = 0; i < census->columns; m.noised += DP_CENSUS_CELLS + census->column[i++].texts)

@@ -138,7 +138,7 @@ END
 
 @test "a DataFrame: bad input, labels that are missing, weights, numbers to predict" {
     need_pandas
-    dp-synth patients --rows 3000 --seed 3 -o patients.csv -q
+    dp-synth patients --rows 6000 --seed 3 -o patients.csv -q
     { echo "$quiet"; cat; } > bad.py << 'END'
 import pandas as pd
 from expects import says
@@ -176,7 +176,7 @@ assert caught[0].category is dpline.PrivacyWarning and "epsilon does not cover" 
 assert "schema" not in dpline.read_model(unpaid.save("u") or "u") and unpaid.score(X, y) > 0.6
 # several rows of a person
 twice = dpline.DPClassifier(private_schema=True, person="patient_id").fit(pd.concat([X, X]), pd.concat([y, y]))
-assert dpline.read_model(twice.save("t") or "t")["n"] == 3000 and twice.score(X, y) > 0.6
+assert dpline.read_model(twice.save("t") or "t")["n"] == 6000 and twice.score(X, y) > 0.6
 # a class that is too rare to be paid for is one of the others, or named by the user; a count is a number
 rare = np.where(np.random.default_rng(2).uniform(size=len(y)) < 0.02, "fraud", "fair")
 assert list(paid.fit(X, rare).classes_) == ["fair", "not fair"] and paid.score(X, rare) > 0.9

@@ -197,7 +197,7 @@ choose() {
     words_of loss class-weights epsilon delta adjacency threads ledger no-ledger registry no-registry partial allow-weak exec seed model quiet
     dp-fit "${words[@]}" -- "$data"
 }
-[ -e "$data" ] || fail "$data is not there: a data set (dp-import makes one) or a table is expected"
+check_there
 own_schema='' persons='' again=''
 format=''
 [[ $data = *.dp || $data = *.dp/ ]] || format=$(dp-info --get format "$data" 2> /dev/null) || true

@@ -16,7 +16,7 @@ options_of_counts() {
 # check_data EXAMPLE: the data are there, and the CSV file that -o names can be written
 check_data() {
     [ -n "$data" ] || fail "the table is missing: $name $1 (try --help)"
-    [ -e "$data" ] || fail "$data is not there: a table or a data set is expected"
+    check_there
     [ -n "$allow_weak$seed" ] || [ "$(calculate 'epsilon > 10')" = 0 ] ||
         fail "--epsilon: above 10 little is hidden; see dp-privacy(7) on choosing it (--allow-weak if that is meant)"
     local file

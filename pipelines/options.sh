@@ -283,6 +283,12 @@ in_text() {
     printf %s "$word"
 }
 
+# check_there: refuses a table or a data set that is not there, and a table that can be read only once
+check_there() {
+    [ -e "$data" ] || fail "$data is not there: a table or a data set is expected"
+    [ ! -p "$data" ] || fail "$data is a pipe, and a table is read more than once: write it to a file first"
+}
+
 # may_write OPTION FILE [USED…]: refuses, before there is one, a file that cannot get its name, or would replace a file that is used here, or
 # one in a data set
 may_write() {

@@ -83,13 +83,25 @@ prepare() {
     complains 2 "dpline fit: unknown option '--lr' (try --help)" dpline fit people.dp --lr 1
     complains 2 "dpline fit: unexpected argument '--lr' (try --help)" dpline fit -- people.dp --lr
     complains 2 "dpline scd: unexpected argument 'people.dp' (--data names the data set, try --help)" dpline scd -- people.dp
-    complains 2 "dpline fit: ./-q is not there: a data set (dp-import makes one) or a table is expected" dpline fit -- -q
+    complains 2 "dpline fit: ./-q is not there: a table or a data set is expected" dpline fit -- -q
     dpline fit --print -- people.dp > said
     dpline fit people.dp --print | diff - said
     complains 2 "dpline fit: people.model is there already (-o people.model replaces it; each run costs budget)" dpline fit people.dp --epsilon 1
     for path in nosuch.dp nosuch.csv; do
-        complains 2 "dpline fit: $path is not there: a data set (dp-import makes one) or a table is expected" dpline fit $path --label y
+        complains 2 "dpline fit: $path is not there: a table or a data set is expected" dpline fit $path --label y
     done
+}
+
+@test "a pipe where a table is expected" {
+    mkfifo fifo.csv
+    exec 5< <(cat people.csv)
+    for path in fifo.csv /dev/fd/5; do
+        for command in "fit $path --label ill" "rows $path -o rows.csv" "tables $path --by ill"; do
+            complains 2 "dpline ${command%% *}: $path is a pipe, and a table is read more than once: write it to a file first" \
+                timeout 10 dpline $command
+        done
+    done
+    exec 5<&-
 }
 
 @test "a budget that protects nobody" {

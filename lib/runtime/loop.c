@@ -52,7 +52,7 @@ struct run {
     struct dp_port *out, *model;
     struct dp_frame *last;     /* the last model that came back */
     struct dp_frame *token;    /* the frame that goes round */
-    struct dp_frame *greeting; /* the hello frame that came back, if the model is written several times */
+    struct dp_frame *greeting; /* the hello frame that came back, if models are written to a file */
     struct dp_laps laps;       /* the plan */
     int64_t done;
     bool hello; /* the hello frame has come back */
@@ -162,7 +162,7 @@ static int say_hello(struct run *r, struct dp_err *err)
     rc = write_out(r, f, err);
     if (rc == DP_OK && r->model != NULL)
         rc = dp_port_write(r->model, f, err);
-    if (o->model_every == DP_OPT_ABSENT_INT)
+    if (r->model == NULL)
         return rc;
     dp_frame_free(r->greeting);
     r->greeting = r->token;
@@ -262,6 +262,15 @@ static void make_end(struct run *r, enum ending how)
         dp_frame_set_bool(r->token, DP_F_INTERRUPTED, true);
 }
 
+/* Writes the model of the last lap to a port that has the hello frame, and ends its stream. */
+static int write_model(struct run *r, struct dp_port *port, enum ending how, struct dp_err *err)
+{
+    int rc = dp_port_write(port, r->last, err);
+    make_end(r, how == INTERRUPTED ? how : DONE);
+    rc = rc ?: dp_port_write(port, r->token, err);
+    return rc ?: dp_port_commit(port, err);
+}
+
 /* Writes the model of the last lap, and begins the file of the next one. A reader of the file has a whole model at any time. */
 static int show_model(struct run *r, struct dp_err *err)
 {
@@ -269,10 +278,7 @@ static int show_model(struct run *r, struct dp_err *err)
     if (o->model_every == DP_OPT_ABSENT_INT || r->done % o->model_every != 0 || r->done == r->laps.laps ||
         !dp_frame_has(r->last, DP_F_MODEL))
         return DP_OK;
-    make_end(r, DONE);
-    int rc = dp_port_write(r->model, r->last, err);
-    rc = rc ?: dp_port_write(r->model, r->token, err);
-    rc = rc ?: dp_port_commit(r->model, err);
+    int rc = write_model(r, r->model, DONE, err);
     r->shown = rc == DP_OK ? r->done : r->shown;
     dp_port_close(r->model);
     r->model = NULL;
@@ -366,16 +372,37 @@ static int put_aside(const char *path, struct dp_err *err)
     return rc;
 }
 
+/* Its place took no model, such as on a full disk: writes it to the first directory that takes it, because it was paid for. */
+static void save_elsewhere(struct run *r, enum ending how)
+{
+    const char *places[] = {".", getenv("TMPDIR"), "/tmp", "/dev/shm"};
+    struct dp_err unused;
+    bool saved = r->greeting == NULL || dp_frame_has(r->last, DP_F_TRIAL); /* a trial is not paid for */
+    for (size_t i = 0; i < sizeof places / sizeof places[0] && !saved; i++) {
+        struct dp_port *port = NULL;
+        char *path = dp_format("%s/dpline-%s.model", places[i] ?: ".", r->saved.run);
+        int rc = dp_port_open_file(&port, path, DP_OUT, &unused);
+        rc = rc ?: dp_port_write(port, r->greeting, &unused);
+        saved = (rc ?: write_model(r, port, how, &unused)) == DP_OK;
+        dp_port_close(port);
+        char *sentence = dp_format("the model is in %s", path);
+        if (saved)
+            warn(r->loop, sentence);
+        free(sentence);
+        free(path);
+    }
+}
+
 static int put_model(struct run *r, enum ending how, struct dp_err *err)
 {
     if (r->model == NULL || r->done == 0 || !dp_frame_has(r->last, DP_F_MODEL))
         return r->model != NULL && how == BUDGET ? put_aside(r->loop->options.model, err) : DP_OK;
     if (how == INTERRUPTED)
         dp_frame_set_bool(r->last, DP_F_INTERRUPTED, true);
-    int rc = dp_port_write(r->model, r->last, err);
-    make_end(r, how == INTERRUPTED ? how : DONE);
-    rc = rc ?: dp_port_write(r->model, r->token, err);
-    return rc ?: dp_port_commit(r->model, err);
+    int rc = write_model(r, r->model, how, err);
+    if (rc != DP_OK)
+        save_elsewhere(r, how);
+    return rc;
 }
 
 /* Writes the model that was paid for, even after other errors. Reports the first error. For the order, see loop.h. */

@@ -62,6 +62,14 @@ nothing_left() { assert_equal "$(ls rooms)" ''; }
     nothing_left
 }
 
+@test "the model of a trial, which is not paid for, is written nowhere else if its place takes none" {
+    command=$(run_of 3 '--trial {trial}' '--exec processes -o gone/model')
+    run tune --trials all -o model "mkdir -p gone; ${command/dp-sample/rm -r gone; dp-sample}"
+    assert_line --partial 'a trial failed'
+    assert_equal "$(find . -name '*.model')" ''
+    nothing_left
+}
+
 @test "settings whose runs cost differently are charged by their mean, and all of a fixed grid together" {
     printf 'step clip laps\n1 1 3\n1 1 3\n1 1 50\n' > grid
     run tune --trials poisson:2 -o /dev/null "$(run_of '{laps}')"

@@ -168,6 +168,28 @@ EOF
     fi
 }
 
+@test "a model that has been paid for and no room at its place is written elsewhere" {
+    dp-synth patients --rows 2000 --seed 4 -q -o patients.csv
+    mkdir full
+    mount -t tmpfs -o size=64k tmpfs full 2> /dev/null || skip "mounts need root"
+    for command in "fit --label readmitted -o full/model" "rows -o rows.csv"; do
+        rm -rf patients.[jd]*
+        cat /dev/zero > full/filler 2> /dev/null || true
+        truncate -s -8K full/filler # for the hello frame
+        got=0
+        TMPDIR=$PWD/full dpline ${command/ / patients.csv } --row-is-person --no-registry -q 2> said || got=$?
+        echo "$got $(tail -n 2 said)"
+        rm -r full/*
+    done > listing
+    umount full
+    assert_equal "$(sed -E 's/-[0-9a-f]{32}/-RUN/; s,write [^:]*,write FILE,' listing)" "$(for _ in fit rows; do
+        echo '1 dp-loop: warning: the model is in ./dpline-RUN.model'
+        echo 'dp-loop: cannot write FILE: No space left on device'
+    done)"
+    for model in dpline-*.model; do assert_equal "$(printf %.4f "$(dp-info --get epsilon "$model")")" 1.0000; done
+    assert_equal "$(ls dpline-*.model | wc -l)" 2
+}
+
 @test "an output that cannot be created" {
     complains 1 "dp-loop: cannot create nowhere/model: No such file or directory" dp-loop --laps 2 -o nowhere/model -- "$CHILD"
 }

@@ -77,16 +77,18 @@ TEST(moments_against_all_coins)
     }
 }
 
-/* Values that are too rare for the grid still count where they matter. */
+/* Values that are too rare for the grid still count where they matter: beyond its end, and on it. */
 TEST(rare_draws)
 {
-    const struct dp_repeated of = {1e-45, 3, 0.9};
-    double order = 2, ours;
-    dp_repeated_law(&of, &law);
-    dp_rdp_repeated(&law, 0.12, &order, 1, &ours);
-    double exact = over_all_coins(&of, 0.12, 0, order);
-    if (!(exact > 10 && ours >= exact))
-        fail_msg("%.17g, exactly %.17g", ours, exact);
+    const struct dp_repeated of[] = {{1e-45, 3, 0.9}, {1e-45, 2, 0.01}};
+    const double multiplier[] = {0.12, 0.08}, order = 2;
+    for (int i = 0; i < 2; i++) {
+        double exact = over_all_coins(&of[i], multiplier[i], 0, order), ours;
+        dp_repeated_law(&of[i], &law);
+        dp_rdp_repeated(&law, multiplier[i], &order, 1, &ours);
+        if (!(exact > 10 && ours >= exact))
+            fail_msg("%.17g, exactly %.17g", ours, exact);
+    }
 }
 
 /* Without contraction S is the number of draws that had the row. */

@@ -107,7 +107,7 @@ TEST(panels_with_a_cut)
 /* T Gaussians on all rows are one of √T/z, in closed form. */
 TEST(one_gaussian_on_any_contour)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937), *cuts = gsl_rng_alloc(gsl_rng_taus2);
+    gsl_rng *rng = random_numbers(), *cuts = gsl_rng_alloc(gsl_rng_taus2);
     int close = 0;
     for (int i = 0; i < 3000; i++) {
         double mu = random_between(rng, 0.01, 5), epsilon = mu * random_between(rng, 0.1, 6) + mu * mu / 2;
@@ -203,7 +203,7 @@ static struct dp_pld_part any_part(gsl_rng *rng)
 /* Compares with grids for the same run, in both directions: the bounds of both contain the truth. */
 TEST(sampled_laps_on_any_contour)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937), *cuts = gsl_rng_alloc(gsl_rng_taus2);
+    gsl_rng *rng = random_numbers(), *cuts = gsl_rng_alloc(gsl_rng_taus2);
     int close = 0, compared = 0;
     for (int i = 0; i < 240; i++) {
         struct dp_pld_part parts[2] = {any_part(rng), any_part(rng)};

@@ -308,7 +308,9 @@ may_replace() {
     stem=$(stem_of "${data%.dp}")
     for one in json dp; do used+=("$stem.$one" "$stem.$one.ledger" "$stem.$one.ledger.mark"); done
     may_write "$1" "$2" "${used[@]}" "$stem-test.dp" "${@:3}"
-    [[ $data != *.dp?(/) || ! $2 -ef $stem.csv ]] || fail "$1: $2 may be the table that $data was made of, and would be replaced"
+    for one in "$stem".{csv,tsv,arff}{,.gz,.xz,.zst}; do
+        [ ! "$2" -ef "$one" ] || fail "$1: $2 may be the table that $data was made of, and would be replaced"
+    done
 }
 
 # unused WHY OPTION…: refuses options that would change nothing

@@ -140,6 +140,11 @@ prepare() {
     done
     cp u.csv v.csv
     complains 2 "dpline fit: -o: v.csv may be the table that v.dp was made of, and would be replaced" dpline fit v.dp -o v.csv
+    gzip -k u.csv
+    complains 2 "dpline rows: -o: u.csv may be the table that u.csv.gz was made of, and would be replaced" dpline rows u.csv.gz -o u.csv
+    for word in rows tables fit; do
+        complains 2 "dpline $word: -o: u.csv.gz may be the table that u.dp was made of, and would be replaced" dpline $word u.dp -o u.csv.gz
+    done
     for word in rows fit; do
         for file in u.dp.ledger u.dp.ledger.mark u.json.ledger u.json; do
             complains 2 "dpline $word: -o: $file is used by this command, and would be replaced" dpline $word u.dp -o $file

@@ -155,7 +155,7 @@ static const char *print_delta(double delta, char *buffer, size_t size)
 /* For few rows one thread is faster. */
 static int64_t threads(const struct dp_dataset *d)
 {
-    return (double)d->persons * (double)d->cols * (d->classes > 2 ? (double)d->classes : 1) < 1e7 ? 1 : omp_get_num_procs();
+    return (double)d->persons * (double)d->cols * (double)dp_loss_outputs(d->label.classes) < 1e7 ? 1 : omp_get_num_procs();
 }
 
 /* Rows that are pixels: says what features would give, if there are features for these images. */
@@ -163,7 +163,7 @@ static void suggest_features(const struct dp_dataset *d, const char *path)
 {
     struct dp_image_shape shape = {.channels = 1};
     struct dp_err err;
-    if (d->pixels == NULL || sscanf(d->pixels, "%zux%zux%zu", &shape.height, &shape.width, &shape.channels) < 2 ||
+    if (d->images.pixels == NULL || sscanf(d->images.pixels, "%zux%zux%zu", &shape.height, &shape.width, &shape.channels) < 2 ||
         dp_map_fits(DP_MAP_HOG, shape, &err) != DP_OK)
         return;
     bool colour = shape.channels == 3;
@@ -200,11 +200,11 @@ static struct dp_fit_facts facts_of(const struct dp_dataset *d, const struct opt
     if (d != NULL)
         facts = (struct dp_fit_facts){.persons = o->rows == DP_OPT_ABSENT_INT ? (int64_t)d->persons : o->rows,
                                       .columns = (int64_t)d->cols,
-                                      .classes = (int64_t)d->classes,
+                                      .classes = (int64_t)d->label.classes,
                                       .rows_per_person = (int64_t)d->rows_per_person,
                                       .cosines = (int64_t)numbers_with_cosines(d) * DP_BASIS_COSINE_COUNT,
                                       .constant = strstr(d->row_norm, "bias") != NULL,
-                                      .images = d->features,
+                                      .images = d->images.features,
                                       .here = o->rows == DP_OPT_ABSENT_INT};
     return facts;
 }
@@ -222,8 +222,8 @@ static bool composes(struct left *left, const struct dp_dataset *d, const struct
 {
     left->budget = (struct dp_fit_budget){0};
     left->composed = o->adjacency == 0 && o->rows == DP_OPT_ABSENT_INT && d->persons <= DP_FIT_MOST_COMPOSED &&
-                     (dp_dataset_paid_here(d) || o->no_ledger) &&
-                     dp_schema_cost_joins(d->paid_cost, o->epsilon, delta, &left->budget.before, &left->budget.named);
+                     (dp_dataset_paid_mark(d) != NULL || o->no_ledger) &&
+                     dp_schema_cost_joins(d->paid.cost, o->epsilon, delta, &left->budget.before, &left->budget.named);
     return left->composed;
 }
 
@@ -264,7 +264,7 @@ static int tell_exports(const struct dp_dataset *d, enum dp_loss loss, struct dp
     int rc = dp_carried_take(&plan, d->schema, "the data set", err);
     if (rc == DP_OK)
         fprintf(stderr, "%s: dp-export can write its model as %s\n", command.name,
-                export_list(export_model_needs(&plan, loss, d->classes > 2 ? d->classes : 1), true, list));
+                export_list(export_model_needs(&plan, loss, dp_loss_outputs(d->label.classes)), true, list));
     dp_row_plan_free(&plan);
     return rc;
 }
@@ -281,10 +281,10 @@ static int check_weights(const struct options *o, int64_t classes, struct dp_err
 /* Labels with bounds are stored from −1 to 1, but counts from 0 on. */
 static int check_counts(const struct dp_dataset *d, enum dp_loss loss, const char *path, struct dp_err *err)
 {
-    if (d == NULL || dp_losses[loss].of != DP_LOSS_OF_COUNT || (d->classes == 0 && d->label_offset == 0))
+    if (d == NULL || dp_losses[loss].of != DP_LOSS_OF_COUNT || (d->label.classes == 0 && d->label.offset == 0))
         return DP_OK;
     return dp_fail(err, DP_E_RUN, "--loss %s is for counts, and the labels of %s are %s (dp-import --count)",
-                   dp_loss_names[loss], path, d->classes > 0 ? "classes" : "numbers around another one than 0");
+                   dp_loss_names[loss], path, d->label.classes > 0 ? "classes" : "numbers around another one than 0");
 }
 
 /* The options of a run that the rules do not choose. exec and seed are room for their texts. */
@@ -318,7 +318,7 @@ static int fit(const struct dp_dataset *d, const char *path, const struct option
     struct left left = {0};
     const bool paid = d != NULL && !composes(&left, d, o, &budget.delta);
     int rc = check_weights(o, facts.classes, err);
-    rc = rc ?: find_left(&left, &budget, facts.persons, paid ? d->paid_epsilon : 0, paid ? d->paid_delta : 0, path, err);
+    rc = rc ?: find_left(&left, &budget, facts.persons, paid ? d->paid.epsilon : 0, paid ? d->paid.delta : 0, path, err);
     if (rc != DP_OK)
         return rc;
     struct fit_options more = stated_options(o, &left, exec, seed);

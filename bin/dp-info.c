@@ -56,23 +56,23 @@ static void print_dataset(const char *path, const struct dp_dataset *d)
         printf("persons    %zu, with at most %zu row%s each\n", d->persons, d->rows_per_person,
                d->rows_per_person == 1 ? "" : "s");
     printf("columns    %zu, %s\nlabel      ", d->cols, stored[d->storage]);
-    dp_text_put(d->label_name != NULL ? d->label_name : "(unnamed)", 0, stdout);
-    if (d->classes == 0)
-        printf(", a number: %g × y %+g\n", d->label_scale, d->label_offset);
+    dp_text_put(d->label.name != NULL ? d->label.name : "(unnamed)", 0, stdout);
+    if (d->label.classes == 0)
+        printf(", a number: %g × y %+g\n", d->label.scale, d->label.offset);
     else
-        printf(", %zu classes:", d->classes);
-    for (size_t k = 0; k < d->classes; k++) {
+        printf(", %zu classes:", d->label.classes);
+    for (size_t k = 0; k < d->label.classes; k++) {
         fputs(k > 0 ? ", " : " ", stdout);
-        dp_text_put(d->class_names[k], 0, stdout);
+        dp_text_put(d->label.class_names[k], 0, stdout);
     }
-    if (d->classes > 0)
+    if (d->label.classes > 0)
         putchar('\n');
     char unpaid[200];
     bool paid;
     dp_text_unpaid(d->private_preprocessing, &paid, unpaid, sizeof unpaid);
     if (paid)
-        printf("privacy    the schema was paid for: epsilon %.6g, delta %.6g, which models inherit\n", d->paid_epsilon,
-               d->paid_delta);
+        printf("privacy    the schema was paid for: epsilon %.6g, delta %.6g, which models inherit\n", d->paid.epsilon,
+               d->paid.delta);
     if (unpaid[0] == '\0' && !paid)
         puts("privacy    nothing was measured on the rows to prepare them");
     else if (unpaid[0] != '\0')

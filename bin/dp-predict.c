@@ -91,10 +91,10 @@ static int get_names(struct predict *p, struct dp_err *err)
         return rc;
     p->names = dp_new(p->classes, sizeof *p->names);
     for (size_t k = 0; rc == DP_OK && k < p->classes; k++) {
-        bool named = p->dataset != NULL && p->dataset->class_names != NULL && p->dataset->classes == p->classes;
+        bool named = p->dataset != NULL && p->dataset->label.class_names != NULL && p->dataset->label.classes == p->classes;
         char number[24];
         snprintf(number, sizeof number, "%zu", k);
-        p->names[k] = dp_got(strdup(named ? p->dataset->class_names[k] : number));
+        p->names[k] = dp_got(strdup(named ? p->dataset->label.class_names[k] : number));
         p->name_count = k + 1;
     }
     return rc;
@@ -211,10 +211,10 @@ static void put_rows(const struct predict *p)
         }
     }
     dp_progress_over();
-    if (p->dataset->nulls > 0)
+    if (p->dataset->nulls.count > 0)
         fprintf(stderr,
                 "dp-predict: %zu of %zu rows have no label, and no features in a data set: their predictions are empty\n",
-                p->dataset->nulls, p->dataset->rows);
+                p->dataset->nulls.count, p->dataset->rows);
 }
 
 /* Answers rows that arrive: prints a line for each before it waits for the next ones. */

@@ -235,15 +235,15 @@ static int plan(const struct plan_options *o, const struct dp_dataset *d, const 
 {
     struct dp_rows_source source = {0};
     struct dp_fit_budget budget = {.epsilon = o->epsilon, .delta = o->delta};
-    const bool with = (o->no_ledger || dp_dataset_paid_here(d)) &&
-                      dp_schema_cost_joins(d->paid_cost, o->epsilon, &budget.delta, &budget.before, &budget.named);
+    const bool with = (o->no_ledger || dp_dataset_paid_mark(d) != NULL) &&
+                      dp_schema_cost_joins(d->paid.cost, o->epsilon, &budget.delta, &budget.before, &budget.named);
     double multiplier = 0, each = 0;
     int rc = DP_OK;
     budget.delta = dp_fit_delta(budget.delta, (int64_t)d->persons);
     if (d->rows_per_person > 0)
         rc = dp_fail(err, DP_E_USAGE, "persons of %s have several rows, and the number of rows is not public", path);
     if (!with)
-        rc = rc ?: dp_fit_left(&budget, d->paid_epsilon, d->paid_delta, path, err);
+        rc = rc ?: dp_fit_left(&budget, d->paid.epsilon, d->paid.delta, path, err);
     rc = rc ?: dp_rows_open(&source, d->schema, (double)d->persons, o->target, err);
     rc = rc ?: check_columns(&source, err);
     rc = rc ?: check_rows(&budget, d->persons, source.shape.columns, &multiplier, &each, err);

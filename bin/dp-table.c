@@ -244,11 +244,11 @@ static int plan(const struct plan_options *o, const char *path, struct dp_err *e
     rc = rc ?: dp_cells_open(&cells, d->schema, path, err);
     rc = rc ?: dp_tables_parse(&tables, o->tables, o->sums, &cells, err);
     if (rc == DP_OK) {
-        with = (o->no_ledger || dp_dataset_paid_here(d)) &&
-               dp_schema_cost_joins(d->paid_cost, o->epsilon, &budget.delta, &budget.before, &budget.named);
+        with = (o->no_ledger || dp_dataset_paid_mark(d) != NULL) &&
+               dp_schema_cost_joins(d->paid.cost, o->epsilon, &budget.delta, &budget.before, &budget.named);
         budget.delta = dp_fit_delta(budget.delta, (int64_t)d->persons);
         left = (struct dp_fit_budget){.epsilon = budget.epsilon, .delta = budget.delta};
-        rc = dp_fit_left(&left, d->paid_epsilon, d->paid_delta, path, err);
+        rc = dp_fit_left(&left, d->paid.epsilon, d->paid.delta, path, err);
     }
     rc = rc
              ?: choose(&tables, d->rows_per_person > 0 ? (double)d->rows_per_person : 1, with ? &budget : &left, &left,

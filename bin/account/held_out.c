@@ -38,7 +38,7 @@ static json_t *points_json(const struct dp_curve_point *points, size_t count)
 /* The ROC curve of one class, if there are rows both in it and out of it. */
 static void add_curve(struct measured *m, json_t *curves, size_t class)
 {
-    const struct dp_dataset *d = m->h->data;
+    char *const *name = m->h->data->label.class_names;
     const size_t outputs = m->h->model.form.outputs;
     struct dp_curve_point points[CORNERS + 2];
     char number[24];
@@ -50,8 +50,8 @@ static void add_curve(struct measured *m, json_t *curves, size_t class)
     if (dp_curve_roc(m->score, m->is, m->h->scored.rows, CORNERS, points, &count, NULL) != DP_OK)
         return;
     snprintf(number, sizeof number, "%zu", class);
-    json_array_append_new(curves, json_pack("{s:s, s:f, s:o}", "class", d->class_names != NULL ? d->class_names[class] : number,
-                                            "auc", dp_metric_auc(m->score, 1, m->is, m->h->scored.rows, m->work), "roc",
+    json_array_append_new(curves, json_pack("{s:s, s:f, s:o}", "class", name != NULL ? name[class] : number, "auc",
+                                            dp_metric_auc(m->score, 1, m->is, m->h->scored.rows, m->work), "roc",
                                             points_json(points, count)));
 }
 
@@ -67,7 +67,8 @@ static void measure_calibration(struct measured *m)
 static void count_confusion(struct measured *m)
 {
     const struct held_out *h = m->h;
-    size_t classes = h->data->classes;
+    char *const *name = h->data->label.class_names;
+    size_t classes = h->data->label.classes;
     uint64_t *counts = dp_new(classes * classes, sizeof *counts);
     dp_metric_confusion(h->scored.scores, h->model.form.outputs, h->scored.y, h->scored.rows, classes, counts);
     json_t *rows = json_array();
@@ -77,8 +78,7 @@ static void count_confusion(struct measured *m)
         snprintf(number, sizeof number, "%zu", i);
         for (size_t j = 0; j < classes; j++)
             json_array_append_new(cells, json_pack("{s:I}", "rows", (json_int_t)counts[i * classes + j]));
-        json_array_append_new(rows, json_pack("{s:s, s:o}", "class",
-                                              h->data->class_names != NULL ? h->data->class_names[i] : number, "cells", cells));
+        json_array_append_new(rows, json_pack("{s:s, s:o}", "class", name != NULL ? name[i] : number, "cells", cells));
     }
     json_object_set_new(m->json, "confusion", rows);
     free(counts);
@@ -90,11 +90,11 @@ static void measure_classes(struct measured *m)
     const struct dp_dataset *d = h->data;
     size_t outputs = h->model.form.outputs, words = DP_METRIC_AUC_WORK(m->h->scored.rows);
     bool probabilities = h->model.known && dp_metric_has_probability(h->model.loss);
-    m->work = dp_new(words > d->classes ? words : d->classes, sizeof *m->work);
+    m->work = dp_new(words > d->label.classes ? words : d->label.classes, sizeof *m->work);
     m->score = dp_new(m->h->scored.rows, sizeof *m->score);
     m->is = dp_new(m->h->scored.rows, sizeof *m->is);
     put(m->json, "accuracy", dp_metric_accuracy(h->scored.scores, outputs, m->h->scored.y, m->h->scored.rows));
-    put(m->json, "majority", dp_metric_majority(m->h->scored.y, m->h->scored.rows, d->classes, m->work));
+    put(m->json, "majority", dp_metric_majority(m->h->scored.y, m->h->scored.rows, d->label.classes, m->work));
     put(m->json, "auc", dp_metric_auc(h->scored.scores, outputs, m->h->scored.y, m->h->scored.rows, m->work));
     if (probabilities)
         put(m->json, "log_loss",
@@ -105,20 +105,20 @@ static void measure_classes(struct measured *m)
     json_object_set_new(m->json, "curves", curves);
     if (probabilities)
         measure_calibration(m);
-    if (d->classes <= CONFUSED)
+    if (d->label.classes <= CONFUSED)
         count_confusion(m);
 }
 
 static double r2_of(const struct held_out *h)
 {
-    const struct dp_affine truth = {.scale = h->data->label_scale, .offset = h->data->label_offset};
+    const struct dp_affine truth = {.scale = h->data->label.scale, .offset = h->data->label.offset};
     return dp_metric_r2(h->model.loss, h->scored.scores, h->model.label, h->scored.y, truth, h->scored.rows);
 }
 
 static void measure_numbers(struct measured *m)
 {
     const struct held_out *h = m->h;
-    const struct dp_affine truth = {.scale = h->data->label_scale, .offset = h->data->label_offset};
+    const struct dp_affine truth = {.scale = h->data->label.scale, .offset = h->data->label.offset};
     put(m->json, "rmse",
         sqrt(dp_metric_mse(h->model.loss, h->scored.scores, h->model.label, h->scored.y, truth, h->scored.rows)));
     put(m->json, "r2", r2_of(h));
@@ -160,7 +160,7 @@ int held_out_value(struct held_out *h, const struct dp_frame *model, double *val
 {
     int rc = score(h, model, err);
     if (rc == DP_OK)
-        *value = h->data->label_kind == DP_LABEL_CLASSES
+        *value = h->data->label.kind == DP_LABEL_CLASSES
                      ? dp_metric_accuracy(h->scored.scores, h->model.form.outputs, h->scored.y, h->scored.rows)
                      : r2_of(h);
     return rc;
@@ -189,9 +189,9 @@ int held_out_measure(const struct dp_frame *model, const char *data, json_t **js
     }
     m.h = h;
     m.json = json_pack("{s:I, s:s}", "rows", (json_int_t)h->scored.rows, "population", h->data->population);
-    if (h->data->nulls > 0)
-        json_object_set_new(m.json, "rows_without_label", json_integer((json_int_t)h->data->nulls));
-    if (h->data->label_kind == DP_LABEL_CLASSES)
+    if (h->data->nulls.count > 0)
+        json_object_set_new(m.json, "rows_without_label", json_integer((json_int_t)h->data->nulls.count));
+    if (h->data->label.kind == DP_LABEL_CLASSES)
         measure_classes(&m);
     else
         measure_numbers(&m);

@@ -99,7 +99,7 @@ static json_t *errors_json(const char *model)
 /* The prediction of the model in words (page.h). model: its file. */
 static json_t *predicts_json(const struct dp_frame *frame, const char *model, const struct dp_dataset *data)
 {
-    const char *carried = dp_frame_text(frame, DP_F_SCHEMA, "{}"), *name = data != NULL ? data->label_name : NULL;
+    const char *carried = dp_frame_text(frame, DP_F_SCHEMA, "{}"), *name = data != NULL ? data->label.name : NULL;
     double low = 0, high = 0;
     json_t *schema = NULL, *column, *json = json_object();
     size_t i;

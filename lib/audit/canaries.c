@@ -59,7 +59,7 @@ static int describe(const char *path, json_t **description, struct dp_err *err)
 static int write_rows(struct audit *a, struct dp_writer *w, double *x, struct dp_err *err)
 {
     const struct dp_dataset *d = a->data;
-    const double class = d->label_kind == DP_LABEL_CLASSES ? (double)(d->classes - 1) : 1;
+    const double class = d->label.kind == DP_LABEL_CLASSES ? (double)(d->label.classes - 1) : 1;
     int rc = DP_OK;
     for (size_t i = 0; rc == DP_OK && i < d->rows; i++) {
         struct dp_row row = dp_dataset_row(d, i);

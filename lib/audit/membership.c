@@ -508,7 +508,7 @@ static void make_canary(struct audit *a)
     const struct dp_row own = dp_dataset_row(d, first);
     for (size_t j = 0; j < d->cols; j++)
         a->x[j] = a->out->own_row ? (float)dp_row_at(own, j) : (float)(j == best);
-    a->y = a->out->own_row ? d->y[first] : d->label_kind == DP_LABEL_CLASSES ? (double)(d->classes - 1) : 1;
+    a->y = a->out->own_row ? d->y[first] : d->label.kind == DP_LABEL_CLASSES ? (double)(d->label.classes - 1) : 1;
     free(mass);
 }
 

@@ -15,14 +15,14 @@ static bool fill_row(const struct dp_provoked *a, enum dp_provoke kind, size_t i
     const struct dp_dataset *d = a->data;
     size_t from = kind == DP_PROVOKE_DUPLICATE || kind == DP_PROVOKE_OPPOSITE_OF_ANOTHER ? other : i;
     struct dp_row row = dp_dataset_row(d, from);
-    bool classes = d->label_kind == DP_LABEL_CLASSES;
+    bool classes = d->label.kind == DP_LABEL_CLASSES;
     double norm = sqrt(dp_row_norm2(row)), each = 0;
     *y = d->y[from];
     for (size_t j = 0; j < d->cols; j++)
         x[j] = (float)dp_row_at(row, j);
     switch (kind) {
     case DP_PROVOKE_OTHER_LABEL:
-        *y = classes ? fmod(*y + 1, (double)d->classes) : *y == 0 ? -1 : -*y;
+        *y = classes ? fmod(*y + 1, (double)d->label.classes) : *y == 0 ? -1 : -*y;
         return true;
     case DP_PROVOKE_OPPOSITE:
     case DP_PROVOKE_OPPOSITE_OF_ANOTHER:

@@ -30,11 +30,6 @@ struct dp_dataset_map {
     unsigned char salt[crypto_generichash_KEYBYTES];
 };
 
-static void copy_text(const char *text, char **copy)
-{
-    *copy = dp_got(strdup(text));
-}
-
 static int names_of(const json_t *list, size_t expected, const char *what, char ***names, const char *path, struct dp_err *err)
 {
     if (!json_is_array(list))
@@ -46,7 +41,7 @@ static int names_of(const json_t *list, size_t expected, const char *what, char 
     for (size_t i = 0; rc == DP_OK && i < expected; i++) {
         const char *name = json_string_value(json_array_get(list, i));
         if (name != NULL)
-            copy_text(name, &(*names)[i]);
+            (*names)[i] = dp_got(strdup(name));
         else
             rc = dp_fail(err, DP_E_RUN, "%s: a name of the %s is not a text", path, what);
     }
@@ -100,7 +95,7 @@ static int read_salt(struct dp_dataset_map *m, const json_t *root, const char *p
     return DP_OK;
 }
 
-static int read_label(struct dp_dataset *d, const json_t *label, const char *path, struct dp_err *err)
+static int read_label(struct dp_dataset_label *l, const json_t *label, const char *path, struct dp_err *err)
 {
     static const char *const kinds[] = {[DP_LABEL_REAL] = "real", [DP_LABEL_CLASSES] = "classes"};
     const json_t *classes = json_object_get(label, "classes"), *scale = json_object_get(label, "scale");
@@ -108,31 +103,31 @@ static int read_label(struct dp_dataset *d, const json_t *label, const char *pat
     int kind, rc = word_of(json_object_get(label, "kind"), kinds, 2, "kind", &kind, path, err);
     if (rc != DP_OK)
         return rc;
-    d->label_kind = (enum dp_label_kind)kind;
-    d->label_scale = json_is_number(scale) ? json_number_value(scale) : 1;
-    d->label_offset = json_number_value(json_object_get(label, "offset"));
+    l->kind = (enum dp_label_kind)kind;
+    l->scale = json_is_number(scale) ? json_number_value(scale) : 1;
+    l->offset = json_number_value(json_object_get(label, "offset"));
     if (name != NULL)
-        copy_text(name, &d->label_name);
-    if (rc != DP_OK || d->label_kind == DP_LABEL_REAL)
+        l->name = dp_got(strdup(name));
+    if (rc != DP_OK || l->kind == DP_LABEL_REAL)
         return rc;
     if (json_array_size(classes) == 0)
         return dp_fail(err, DP_E_RUN, "%s: \"classes\" lists none", path);
-    d->classes = json_array_size(classes);
-    return names_of(classes, d->classes, "classes", &d->class_names, path, err);
+    l->classes = json_array_size(classes);
+    return names_of(classes, l->classes, "classes", &l->class_names, path, err);
 }
 
 #define MOST_FEATURES 40 /* bytes of the name of a map */
 
 /* These members are absent if rows are not of images. */
-static int read_images(struct dp_dataset *d, const json_t *root, const char *path, struct dp_err *err)
+static int read_images(struct dp_dataset_images *images, const json_t *root, const char *path, struct dp_err *err)
 {
     const json_t *features = json_object_get(root, "features"), *pixels = json_object_get(root, "pixels");
     if ((features != NULL && !(json_string_length(features) > 0 && json_string_length(features) <= MOST_FEATURES)) ||
         (pixels != NULL && !json_is_string(pixels)))
         return dp_fail(err, DP_E_RUN, "%s: \"features\" is not the name of a map, or \"pixels\" is not a text", path);
-    d->features = features != NULL;
+    images->features = features != NULL;
     if (pixels != NULL)
-        copy_text(json_string_value(pixels), &d->pixels);
+        images->pixels = dp_got(strdup(json_string_value(pixels)));
     return DP_OK;
 }
 
@@ -149,13 +144,13 @@ static int read_row_norm(struct dp_dataset *d, const json_t *root, const char *p
     curves += rc == DP_OK && basis != NULL;
     if (rc == DP_OK && norm != NULL && (rc = word_of(norm, dp_row_norms, 4, "row_norm", &which, path, err)) == DP_OK)
         name = dp_row_norms[which];
-    if (rc == DP_OK && d->features)
+    if (rc == DP_OK && d->images.features)
         length = (size_t)snprintf(text, sizeof text, "%s, ", json_string_value(json_object_get(root, "features")));
     if (rc == DP_OK) {
         dp_row_norm_text(name, json_number_value(json_object_get(root, "row_divisor")),
                          json_is_true(json_object_get(root, "bias")), (enum dp_basis_kind)curves,
                          (size_t)json_integer_value(json_object_get(root, "products")), d->quantised, text + length);
-        copy_text(text, &d->row_norm);
+        d->row_norm = dp_got(strdup(text));
     }
     return rc;
 }
@@ -202,9 +197,9 @@ static int read_persons(struct dp_dataset *d, const json_t *root, const char *pa
     return DP_OK;
 }
 
-bool dp_dataset_paid_here(const struct dp_dataset *d)
+const char *dp_dataset_paid_mark(const struct dp_dataset *d)
 {
-    return d->paid_by != NULL && strcmp(d->paid_by, d->population) == 0 && d->paid_ledger[0] != '\0';
+    return d->paid.by != NULL && strcmp(d->paid.by, d->population) == 0 && d->paid.ledger[0] != '\0' ? d->paid.ledger : NULL;
 }
 
 /* Reads the cost of the schema, if it was paid for. */
@@ -215,15 +210,15 @@ static int read_paid(struct dp_dataset *d, const json_t *paid, const char *path,
     char others[200];
     bool says;
     dp_text_unpaid(d->private_preprocessing, &says, others, sizeof others);
-    d->paid_epsilon = json_number_value(json_object_get(paid, "epsilon"));
-    d->paid_delta = json_number_value(json_object_get(paid, "delta"));
+    d->paid.epsilon = json_number_value(json_object_get(paid, "epsilon"));
+    d->paid.delta = json_number_value(json_object_get(paid, "delta"));
     if (paid == NULL && !says)
         return DP_OK;
-    if (!says || mark == NULL || who == NULL || !(d->paid_epsilon > 0) || !(d->paid_delta > 0 && d->paid_delta < 1))
+    if (!says || mark == NULL || who == NULL || !(d->paid.epsilon > 0) || !(d->paid.delta > 0 && d->paid.delta < 1))
         return dp_fail(err, DP_E_RUN, "%s: \"paid\" does not say what the schema has cost", path);
-    d->paid_cost = json_dumps(paid, JSON_COMPACT | JSON_REAL_PRECISION(17));
-    copy_text(mark, &d->paid_ledger);
-    copy_text(who, &d->paid_by);
+    d->paid.cost = json_dumps(paid, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    d->paid.ledger = dp_got(strdup(mark));
+    d->paid.by = dp_got(strdup(who));
     return DP_OK;
 }
 
@@ -267,15 +262,15 @@ static int read_description(struct dp_dataset *d, const json_t *root, const char
     rc = rc ?: read_paid(d, json_object_get(root, "paid"), path, err);
     d->held_out = json_is_true(held_out);
     if (rc == DP_OK)
-        copy_text(who != NULL ? json_string_value(who) : d->digest, &d->population);
+        d->population = dp_got(strdup(who != NULL ? json_string_value(who) : d->digest));
     const json_t *left_out = json_object_get(root, "left_out");
     rc = rc ?: read_schema(d, json_object_get(root, "schema"), path, err);
     if (rc == DP_OK && json_is_array(left_out))
         d->left_out = dp_json_text(left_out, JSON_COMPACT);
     if (rc == DP_OK && split != NULL)
-        copy_text(json_string_value(split), &d->split);
-    rc = rc ?: read_label(d, json_object_get(root, "label"), path, err);
-    rc = rc ?: read_images(d, root, path, err);
+        d->split = dp_got(strdup(json_string_value(split)));
+    rc = rc ?: read_label(&d->label, json_object_get(root, "label"), path, err);
+    rc = rc ?: read_images(&d->images, root, path, err);
     rc = rc ?: read_row_norm(d, root, path, err);
     rc = rc ?: names_of(json_object_get(root, "names"), d->cols, "columns", &d->column_names, path, err);
     return rc;
@@ -321,7 +316,7 @@ static int check_labels(const struct dp_dataset *d, const char *path, struct dp_
 {
     for (size_t i = 0; i < d->rows; i++) {
         double y = d->y[i];
-        if (!isfinite(y) || (d->classes > 0 && (y < 0 || y >= (double)d->classes || y != floor(y))))
+        if (!isfinite(y) || (d->label.classes > 0 && (y < 0 || y >= (double)d->label.classes || y != floor(y))))
             return dp_fail(err, DP_E_RUN, "%s/y.npy: a label is not one of the classes or not finite", path);
     }
     return DP_OK;
@@ -361,14 +356,14 @@ static int map_nulls(struct dp_dataset *d, int at, const char *path, struct dp_e
     int rc = dp_npy_open(&m->nulls, at, path, "nulls.npy", "<i8", 1, err);
     if (rc != DP_OK)
         return rc;
-    d->null = m->nulls.data;
-    d->nulls = m->nulls.dims[0];
+    d->nulls.row = m->nulls.data;
+    d->nulls.count = m->nulls.dims[0];
     bool good = true;
-    d->null_bit = d->nulls > 0 ? dp_new(d->rows / 64 + 1, sizeof *d->null_bit) : NULL;
-    for (size_t i = 0; good && i < d->nulls; i++) {
-        good = d->null[i] > (i > 0 ? d->null[i - 1] : -1) && (uint64_t)d->null[i] < d->rows;
+    d->nulls.bit = d->nulls.count > 0 ? dp_new(d->rows / 64 + 1, sizeof *d->nulls.bit) : NULL;
+    for (size_t i = 0; good && i < d->nulls.count; i++) {
+        good = d->nulls.row[i] > (i > 0 ? d->nulls.row[i - 1] : -1) && (uint64_t)d->nulls.row[i] < d->rows;
         if (good)
-            d->null_bit[(size_t)d->null[i] / 64] |= (uint64_t)1 << (size_t)d->null[i] % 64;
+            d->nulls.bit[(size_t)d->nulls.row[i] / 64] |= (uint64_t)1 << (size_t)d->nulls.row[i] % 64;
     }
     return good ? DP_OK : dp_fail(err, DP_E_RUN, "%s/nulls.npy: not the numbers of rows, in their order", path);
 }
@@ -377,12 +372,12 @@ static int map_nulls(struct dp_dataset *d, int at, const char *path, struct dp_e
 static void find_nulls(struct dp_dataset *d)
 {
     struct dp_dataset_map *m = d->map;
-    d->null = m->found = dp_new(d->rows + 1, sizeof *m->found);
-    d->null_bit = dp_new(d->rows / 64 + 1, sizeof *d->null_bit);
+    d->nulls.row = m->found = dp_new(d->rows + 1, sizeof *m->found);
+    d->nulls.bit = dp_new(d->rows / 64 + 1, sizeof *d->nulls.bit);
     for (size_t i = 0; i < d->rows; i++)
         if (dp_row_norm2(dp_dataset_row(d, i)) == 0) {
-            m->found[d->nulls++] = (int64_t)i;
-            d->null_bit[i / 64] |= (uint64_t)1 << i % 64;
+            m->found[d->nulls.count++] = (int64_t)i;
+            d->nulls.bit[i / 64] |= (uint64_t)1 << i % 64;
         }
 }
 
@@ -472,20 +467,20 @@ void dp_dataset_close(struct dp_dataset *dataset)
         dp_row_maker_close(dataset->map->maker);
         free(dataset->map->found);
     }
-    free_names(dataset->class_names, dataset->classes);
+    free_names(dataset->label.class_names, dataset->label.classes);
     free_names(dataset->column_names, dataset->cols);
-    free(dataset->null_bit);
-    free(dataset->label_name);
+    free(dataset->nulls.bit);
+    free(dataset->label.name);
     free(dataset->left_out);
     free(dataset->population);
     free(dataset->split);
     free(dataset->schema);
     free(dataset->row_norm);
-    free(dataset->pixels);
+    free(dataset->images.pixels);
     free(dataset->private_preprocessing);
-    free(dataset->paid_cost);
-    free(dataset->paid_ledger);
-    free(dataset->paid_by);
+    free(dataset->paid.cost);
+    free(dataset->paid.ledger);
+    free(dataset->paid.by);
     free(dataset->map);
     free(dataset);
 }
@@ -575,7 +570,7 @@ size_t dp_dataset_labels(const struct dp_dataset *d, double *y)
 {
     memcpy(y, d->y, d->rows * sizeof *y);
     dp_dataset_keep_labelled(d, y, 1);
-    return d->rows - d->nulls;
+    return d->rows - d->nulls.count;
 }
 
 void dp_dataset_keep_labelled(const struct dp_dataset *d, double *values, size_t each)
@@ -616,7 +611,7 @@ int dp_dataset_verify(const struct dp_dataset *d, const char *path, struct dp_er
             dp_hash_add(&hash, person++, sizeof *person);
     }
     if (m->has_nulls)
-        dp_hash_add(&hash, d->null, d->nulls * sizeof *d->null);
+        dp_hash_add(&hash, d->nulls.row, d->nulls.count * sizeof *d->nulls.row);
     if (m->maker != NULL)
         dp_hash_add(&hash, d->schema, strlen(d->schema));
     dp_digest_finish(&hash, d->rows, d->cols, digest);

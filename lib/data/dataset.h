@@ -35,41 +35,61 @@ enum dp_label_kind { DP_LABEL_REAL, DP_LABEL_CLASSES };
 /* How the first line of their mark begins, TABLE.synthetic (dpline-rows(1)). */
 #define DP_MARK_OF_ROWS "synthetic rows"
 
+/* The meaning of y. */
+struct dp_dataset_label {
+    enum dp_label_kind kind;
+    char *name;           /* or NULL */
+    size_t classes;       /* number of classes, 0 for a regression */
+    char **class_names;   /* classes entries, or NULL */
+    double scale, offset; /* a real label in its own units is scale × y + offset; defaults: 1 and 0 */
+};
+
+/* The cost of the schema. */
+struct dp_dataset_paid {
+    double epsilon, delta; /* or 0 */
+    char *cost;            /* all of "paid", as JSON; NULL: nobody paid */
+    char *ledger, *by;     /* the mark of that charge, or "", and the population that paid; NULL: nobody */
+};
+
+/* Rows that are zeros and have no label. */
+struct dp_dataset_nulls {
+    const int64_t *row; /* count numbers of rows. NULL: there can be none, which is public */
+    size_t count;
+    uint64_t *bit; /* a bit for each row, so that a lap does not search; NULL without null rows */
+};
+
+/* Rows of images. */
+struct dp_dataset_images {
+    bool features; /* rows are features of images; row_norm begins with the name of the map */
+    char *pixels;  /* rows are the pixels of images of this size: "28x28"; or NULL */
+};
+
 struct dp_dataset {
     size_t rows, cols;
     size_t persons;         /* number of units of privacy: the rows, if one row is taken for one person */
     size_t rows_per_person; /* the most rows of a person; 0: one row is taken for one person */
     const int64_t *person;  /* persons + 1: first row of each person, into the mapping. NULL: person i has only row i */
     enum dp_storage storage;
-    bool quantised; /* values were rounded to 16 bits, whatever the storage */
-    enum dp_label_kind label_kind;
-    size_t classes;      /* number of classes, 0 for a regression */
+    bool quantised;      /* values were rounded to 16 bits, whatever the storage */
     const double *y;     /* rows; into the mapping; 0 for a null row */
-    const int64_t *null; /* nulls numbers of null rows. NULL: there can be none, which is public */
-    size_t nulls;
-    uint64_t *null_bit;               /* a bit for each row, so that a lap does not search; NULL without null rows */
-    struct dp_row first;              /* row 0, with pointers into the mapping; unset for CSR and cells */
-    char **class_names;               /* classes entries, or NULL */
-    char **column_names;              /* cols entries, or NULL */
-    char *label_name;                 /* or NULL */
-    char *left_out;                   /* the names of the table's columns that make no feature, a JSON array; NULL: not known */
-    double label_scale, label_offset; /* a real label in its own units is label_scale × y + label_offset; defaults: 1 and 0 */
-    char *private_preprocessing;      /* "max-abs,mode" or "" */
-    double paid_epsilon, paid_delta;  /* what its schema has cost, or 0 */
-    char *paid_cost;                  /* all of "paid", as JSON; NULL: nobody paid */
-    char *paid_ledger, *paid_by;      /* the mark of that charge, or "", and the population that paid; NULL: nobody */
-    char *row_norm;                   /* how rows were changed: "divided by 1.41, bias, quantised", "unit",
-                                       * "hog:v1 28x28 seed 1, unit, bias", … */
-    bool features;                    /* rows are features of images; row_norm begins with the name of the map */
-    char *pixels;                     /* rows are the pixels of images of this size: "28x28"; or NULL */
-    char *population;                 /* the people whose rows these are, the same for all imports of them; the digest if no
-                                       * name was given */
-    bool held_out;                    /* this is the test part of a split */
-    char *schema;                     /* the schema that models carry (carried.h); NULL: none */
-    char *split;                      /* the split that this is a part of; NULL: none, or not stated */
-    char digest[33];                  /* digest in hexadecimal, of the contents as dp-import wrote them: names the data set in
-                                       * frames */
-    struct dp_dataset_map *map;       /* private */
+    struct dp_row first; /* row 0, with pointers into the mapping; unset for CSR and cells */
+    struct dp_dataset_label label;
+    struct dp_dataset_nulls nulls;
+    struct dp_dataset_images images;
+    struct dp_dataset_paid paid;
+    char **column_names;         /* cols entries, or NULL */
+    char *left_out;              /* the names of the table's columns that make no feature, a JSON array; NULL: not known */
+    char *private_preprocessing; /* "max-abs,mode" or "" */
+    char *row_norm;              /* how rows were changed: "divided by 1.41, bias, quantised", "unit",
+                                     * "hog:v1 28x28 seed 1, unit, bias", … */
+    char *population;            /* the people whose rows these are, the same for all imports of them; the digest if no
+                                     * name was given */
+    bool held_out;               /* this is the test part of a split */
+    char *schema;                /* the schema that models carry (carried.h); NULL: none */
+    char *split;                 /* the split that this is a part of; NULL: none, or not stated */
+    char digest[33];             /* digest in hexadecimal, of the contents as dp-import wrote them: names the data set in
+                                     * frames */
+    struct dp_dataset_map *map;  /* private */
 };
 
 /* Opens and maps PATH, all files through one directory descriptor, so that all are of the same data set. Checks shapes, dtypes
@@ -78,8 +98,8 @@ struct dp_dataset {
  * with dp_dataset_close. */
 int dp_dataset_open(struct dp_dataset **dataset, const char *path, struct dp_err *err);
 
-/* Whether the schema was paid for by the population of these rows, in a ledger. */
-bool dp_dataset_paid_here(const struct dp_dataset *dataset);
+/* The mark of the charge for the schema; NULL if other people or nobody paid for it, or if no ledger has the charge. */
+const char *dp_dataset_paid_mark(const struct dp_dataset *dataset);
 
 /* The rows of a person < persons: from *first on, at least 1 and at most rows_per_person. */
 static inline size_t dp_dataset_person(const struct dp_dataset *dataset, size_t person, size_t *first)
@@ -103,7 +123,7 @@ void dp_dataset_keep_labelled(const struct dp_dataset *dataset, double *values, 
 
 static inline bool dp_dataset_is_null(const struct dp_dataset *dataset, size_t row)
 {
-    return dataset->null_bit != NULL && (dataset->null_bit[row / 64] >> row % 64 & 1) != 0;
+    return dataset->nulls.bit != NULL && (dataset->nulls.bit[row / 64] >> row % 64 & 1) != 0;
 }
 
 /* Files must not be written to while they are mapped: dp_mapped_check (base/mapped.h) notices when one loses

@@ -66,14 +66,14 @@ static int check_names(const struct dp_frame *frame, const struct dp_dataset *d,
     int rc = dp_model_names(frame, &names, &count, err);
     if (rc != DP_OK || names == NULL)
         return rc;
-    if (d->label_kind != DP_LABEL_CLASSES)
+    if (d->label.kind != DP_LABEL_CLASSES)
         rc = dp_fail(err, DP_E_RUN, "the model predicts classes, the labels of %s are numbers", path);
-    else if (count != d->classes)
-        rc = dp_fail(err, DP_E_RUN, "the model has %zu classes, %s has %zu", count, path, d->classes);
-    for (size_t k = 0; rc == DP_OK && d->class_names != NULL && k < count; k++)
-        if (strcmp(names[k], d->class_names[k]) != 0)
-            rc = dp_fail(err, DP_E_RUN, "class %zu is '%.60s' in the model and '%.60s' in %s", k, names[k], d->class_names[k],
-                         path);
+    else if (count != d->label.classes)
+        rc = dp_fail(err, DP_E_RUN, "the model has %zu classes, %s has %zu", count, path, d->label.classes);
+    for (size_t k = 0; rc == DP_OK && d->label.class_names != NULL && k < count; k++)
+        if (strcmp(names[k], d->label.class_names[k]) != 0)
+            rc = dp_fail(err, DP_E_RUN, "class %zu is '%.60s' in the model and '%.60s' in %s", k, names[k],
+                         d->label.class_names[k], path);
     dp_model_free_names(names, count);
     return rc;
 }
@@ -84,15 +84,15 @@ int dp_predictor_match(const struct dp_predictor *p, const struct dp_frame *fram
     int rc = check_names(frame, d, path, err);
     if (rc != DP_OK)
         return rc;
-    int64_t classes = dp_frame_int(frame, DP_F_CLASSES, (int64_t)d->classes);
-    if ((classes > 0) != (d->classes > 0))
+    int64_t classes = dp_frame_int(frame, DP_F_CLASSES, (int64_t)d->label.classes);
+    if ((classes > 0) != (d->label.classes > 0))
         return dp_fail(err, DP_E_RUN, "the model predicts %s, the labels of %s are %s", classes > 0 ? "classes" : "numbers",
                        path, classes > 0 ? "numbers" : "classes");
-    if (classes != (int64_t)d->classes)
-        return dp_fail(err, DP_E_RUN, "the model has %lld classes, %s has %zu", (long long)classes, path, d->classes);
-    if (p->form.outputs != dp_loss_outputs(d->classes))
+    if (classes != (int64_t)d->label.classes)
+        return dp_fail(err, DP_E_RUN, "the model has %lld classes, %s has %zu", (long long)classes, path, d->label.classes);
+    if (p->form.outputs != dp_loss_outputs(d->label.classes))
         return dp_fail(err, DP_E_RUN, "the model has %zu outputs, the labels of %s need %zu", p->form.outputs, path,
-                       dp_loss_outputs(d->classes));
+                       dp_loss_outputs(d->label.classes));
     return DP_OK;
 }
 

@@ -51,11 +51,11 @@ static int read_shape(struct dp_stage *stage, struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
-    struct dp_dataset *dataset = NULL;
-    int rc = dp_dataset_open(&dataset, o->data, err);
+    struct dp_dataset *d = NULL;
+    int rc = dp_dataset_open(&d, o->data, err);
     if (rc == DP_OK)
-        s->form = dp_form_for(&dp_family_linear, dataset->cols, dp_loss_outputs(dataset->classes), (double)(float)o->intercept);
-    dp_dataset_close(dataset);
+        s->form = dp_form_for(&dp_family_linear, d->cols, dp_loss_outputs(d->label.classes), (double)(float)o->intercept);
+    dp_dataset_close(d);
     s->size = s->form.rows * s->form.cols;
     return rc;
 }

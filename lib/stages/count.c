@@ -203,7 +203,7 @@ static void look_at_label(const struct state *s, size_t c, double label)
             s->seen[c].cell = (size_t)label;
         return;
     }
-    const double u = fmin(fmax((label * d->label_scale + d->label_offset - low) / (high - low), 0), 1);
+    const double u = fmin(fmax((label * d->label.scale + d->label.offset - low) / (high - low), 0), 1);
     s->seen[c].value = u;
     s->seen[c].cell = u < 1 ? (size_t)(u * DP_CELLS_OF_LABEL) : DP_CELLS_OF_LABEL - 1;
 }

@@ -78,7 +78,7 @@ bool dp_erm_shape_ahead(const struct dp_erm *s, int64_t rows, struct dp_erm_shap
     if (s->row.reader.dataset == NULL || rows < 1)
         return false;
     shape->rows = (size_t)rows;
-    shape->outputs = dp_loss_outputs(s->row.reader.dataset->classes);
+    shape->outputs = dp_loss_outputs(s->row.reader.dataset->label.classes);
     shape->cols = s->row.reader.dataset->cols + ((float)s->options->row.intercept != 0 ? 1 : 0);
     return true;
 }

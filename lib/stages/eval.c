@@ -155,7 +155,7 @@ static bool has_metric(const struct state *s, enum metric metric)
 
 static int parse_metrics(struct state *s, const char *list, struct dp_err *err)
 {
-    bool classes = s->dataset->label_kind == DP_LABEL_CLASSES;
+    bool classes = s->dataset->label.kind == DP_LABEL_CLASSES;
     for (const char *p = list;; p++) {
         size_t length = strcspn(p, ",");
         int m = 0;
@@ -184,7 +184,7 @@ static bool can_be_paid(enum metric metric)
 
 static int check_paid_metrics(const struct state *s, struct dp_err *err)
 {
-    if (s->dataset->label_kind != DP_LABEL_CLASSES)
+    if (s->dataset->label.kind != DP_LABEL_CLASSES)
         return dp_fail(err, DP_E_USAGE, "--private: only rows with classes have measures with noise, the labels are numbers");
     for (int i = 0; i < s->count; i++)
         if (!can_be_paid(s->metric[i]))
@@ -201,7 +201,7 @@ static int eval_open(struct dp_stage *stage, struct dp_err *err)
     int rc = dp_dataset_open(&s->dataset, o->data, err);
     if (rc != DP_OK)
         return rc;
-    bool classes = s->dataset->label_kind == DP_LABEL_CLASSES;
+    bool classes = s->dataset->label.kind == DP_LABEL_CLASSES;
     s->rounded = stage->runtime.terminal && o->format == FORMAT_TSV;
     usual = o->private ? "accuracy,precision,recall,f1,confusion" : classes ? "accuracy,auc,objective" : "mse,r2,objective";
     s->pay = o->pay;
@@ -248,9 +248,9 @@ static bool has_any(const struct state *s, bool (*is)(enum metric metric))
 static int check_two_classes(const struct options *o, const struct state *s, struct dp_err *err)
 {
     const struct dp_predictor *m = &s->model;
-    if (has_metric(s, METRIC_ROC) && s->dataset->classes != 2)
+    if (has_metric(s, METRIC_ROC) && s->dataset->label.classes != 2)
         return dp_fail(err, DP_E_RUN, "roc: only two classes have one curve");
-    if (!isnan(o->threshold) && (s->dataset->classes != 2 || !m->known || !dp_metric_has_probability(m->loss)))
+    if (!isnan(o->threshold) && (s->dataset->label.classes != 2 || !m->known || !dp_metric_has_probability(m->loss)))
         return dp_fail(err, DP_E_RUN, "--threshold: only models of two classes with probabilities have one");
     return DP_OK;
 }
@@ -261,11 +261,11 @@ static int check_metrics(struct state *s, const struct dp_frame *frame, struct d
     const struct dp_dataset *d = s->dataset;
     const struct dp_predictor *m = &s->model;
     const char *name = dp_frame_text(frame, DP_F_LOSS, "");
-    s->data_label = (struct dp_affine){.scale = d->label_scale, .offset = d->label_offset};
+    s->data_label = (struct dp_affine){.scale = d->label.scale, .offset = d->label.offset};
     if (has_metric(s, METRIC_OBJECTIVE) &&
         (!m->known || !dp_frame_has(frame, DP_F_LAMBDA) || !(m->width > 0) || m->label.scale == 0))
         return dp_fail(err, DP_E_RUN, "objective: the model does not say which loss and lambda it minimises");
-    if (has_metric(s, METRIC_OBJECTIVE) && d->classes == 0 && dp_loss_is_classification(m->loss))
+    if (has_metric(s, METRIC_OBJECTIVE) && d->label.classes == 0 && dp_loss_is_classification(m->loss))
         return dp_fail(err, DP_E_RUN, "objective: the model's %s loss is for classes", name);
     for (int i = 0; i < s->count; i++)
         if (is_of_probabilities(s->metric[i]) && !(m->known && dp_metric_has_probability(m->loss)))
@@ -304,11 +304,11 @@ static int start(struct dp_stage *stage, const struct dp_frame *frame, struct dp
         s->work = dp_new(DP_METRIC_AUC_WORK(d->rows) + 1, sizeof *s->work);
     s->text_size = 2048 + (has_metric(s, METRIC_ROC) ? (CORNERS + 2) * 60 : 0);
     if (has_metric(s, METRIC_CONFUSION))
-        s->text_size += d->classes * (d->classes * 25 + 3);
+        s->text_size += d->label.classes * (d->label.classes * 25 + 3);
     if (rc == DP_OK && ((const struct options *)stage->options)->private)
         rc = start_paid(s, frame, err);
     if (rc == DP_OK && has_any(s, counts_rows))
-        s->counts = dp_new(d->classes * d->classes, sizeof *s->counts);
+        s->counts = dp_new(d->label.classes * d->label.classes, sizeof *s->counts);
     if (rc == DP_OK && has_any(s, is_of_probabilities))
         s->chance = dp_new(2 * d->rows + s->model.form.outputs + 2, sizeof *s->chance);
     if (rc == DP_OK)
@@ -321,8 +321,8 @@ static int start(struct dp_stage *stage, const struct dp_frame *frame, struct dp
 static double measure_rate(const struct state *s, enum dp_metric_rate rate)
 {
     const struct dp_dataset *d = s->dataset;
-    dp_metric_confusion(s->decided, s->model.form.outputs, s->measured.y, s->measured.rows, d->classes, s->counts);
-    return dp_metric_rate(rate, s->counts, d->classes);
+    dp_metric_confusion(s->decided, s->model.form.outputs, s->measured.y, s->measured.rows, d->label.classes, s->counts);
+    return dp_metric_rate(rate, s->counts, d->label.classes);
 }
 
 static double measure_calibration(const struct state *s)
@@ -355,9 +355,9 @@ static double measure(const struct state *s, enum metric metric)
             label = (struct dp_affine){.scale = s->data_label.scale / m->label.scale,
                                        .offset = (s->data_label.offset - m->label.offset) / m->label.scale};
         return dp_metric_objective(m->loss, m->width, s->lap.lambda, s->measured.scores, outputs, s->measured.y, label,
-                                   s->measured.rows, d->classes, m->parameters, m->form.rows * m->form.cols);
+                                   s->measured.rows, d->label.classes, m->parameters, m->form.rows * m->form.cols);
     case METRIC_MAJORITY:
-        return dp_metric_majority(s->measured.y, s->measured.rows, d->classes, s->counts);
+        return dp_metric_majority(s->measured.y, s->measured.rows, d->label.classes, s->counts);
     case METRIC_PRECISION:
         return measure_rate(s, DP_METRIC_PRECISION);
     case METRIC_RECALL:
@@ -412,11 +412,11 @@ static void put_epsilon(struct state *s, double epsilon)
 static void put_confusion(struct state *s)
 {
     const struct dp_dataset *d = s->dataset;
-    dp_metric_confusion(s->decided, s->model.form.outputs, s->measured.y, s->measured.rows, d->classes, s->counts);
-    for (size_t i = 0; i < d->classes; i++) {
+    dp_metric_confusion(s->decided, s->model.form.outputs, s->measured.y, s->measured.rows, d->label.classes, s->counts);
+    for (size_t i = 0; i < d->label.classes; i++) {
         put(s, i == 0 ? "[[" : ",[");
-        for (size_t j = 0; j < d->classes; j++)
-            put(s, j == 0 ? "%llu" : ",%llu", (unsigned long long)s->counts[i * d->classes + j]);
+        for (size_t j = 0; j < d->label.classes; j++)
+            put(s, j == 0 ? "%llu" : ",%llu", (unsigned long long)s->counts[i * d->label.classes + j]);
         put(s, "]");
     }
     put(s, "]");
@@ -443,9 +443,9 @@ static void put_roc(struct state *s)
 static struct dp_estimate paid_measure(const struct state *s, enum metric metric)
 {
     const struct dp_eval_paid *e = &s->paid;
-    size_t classes = s->dataset->classes;
+    size_t classes = s->dataset->label.classes;
     /* How many have a label is private if there may be rows without one. */
-    double persons = s->dataset->null != NULL ? (double)NAN : (double)s->dataset->persons;
+    double persons = s->dataset->nulls.row != NULL ? (double)NAN : (double)s->dataset->persons;
     struct dp_estimate m;
     switch (metric) {
     case METRIC_ACCURACY:
@@ -469,7 +469,7 @@ static struct dp_estimate paid_measure(const struct state *s, enum metric metric
 /* Prints noised counts, with one digit after the point, and how far the noise may have moved each of them. */
 static void put_paid_confusion(struct state *s, bool json)
 {
-    size_t classes = s->dataset->classes;
+    size_t classes = s->dataset->label.classes;
     for (size_t i = 0; i < classes; i++) {
         put(s, i == 0 ? "[[" : ",[");
         for (size_t j = 0; j < classes; j++)
@@ -576,7 +576,7 @@ static void warn_unlabelled(struct dp_stage *stage, struct dp_out *out)
         dp_stage_warn(stage, out, "about %.0f of %zu %s, give or take %.0f, have no label, and are left out", lost,
                       s->dataset->persons, s->dataset->person == NULL ? "rows" : "persons", 2 * noise);
     if (!o->private && s->measured.rows < s->dataset->rows && !s->said)
-        dp_stage_warn(stage, out, "%zu of %zu rows have no label, and are left out", s->dataset->nulls, s->dataset->rows);
+        dp_stage_warn(stage, out, "%zu of %zu rows have no label, and are left out", s->dataset->nulls.count, s->dataset->rows);
 }
 
 static int evaluate(struct dp_stage *stage, struct dp_out *out, struct dp_err *err)

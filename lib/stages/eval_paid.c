@@ -9,7 +9,7 @@
 
 void dp_eval_paid_open(struct dp_eval_paid *e)
 {
-    size_t classes = e->data->classes;
+    size_t classes = e->data->label.classes;
     e->size = classes * classes + (e->brier ? 1 : 0);
     e->noised = dp_new(e->size, sizeof *e->noised);
     e->sum = dp_new(e->size, sizeof *e->sum);
@@ -47,7 +47,7 @@ void dp_eval_paid_sum(struct dp_eval_paid *e, const double *decided, const doubl
         for (size_t i = first; i < first + rows; i++) {
             if (dp_dataset_is_null(d, i))
                 continue;
-            e->sum[(size_t)d->y[i] * d->classes + dp_metric_class(decided + k * outputs, outputs)] += (int64_t)worth;
+            e->sum[(size_t)d->y[i] * d->label.classes + dp_metric_class(decided + k * outputs, outputs)] += (int64_t)worth;
             if (e->brier)
                 e->sum[e->size - 1] += (int64_t)(worth * squared_error(e, d->y[i], scores + k * outputs));
             k++;
@@ -65,7 +65,7 @@ static double sensitivity_of(bool brier, enum dp_adjacency adjacency)
 
 double dp_eval_paid_unlabelled(const struct dp_eval_paid *e, double *noise)
 {
-    const size_t cells = e->data->classes * e->data->classes;
+    const size_t cells = e->data->label.classes * e->data->label.classes;
     double labelled = 0;
     for (size_t k = 0; k < cells; k++)
         labelled += e->noised[k];

@@ -122,7 +122,7 @@ static int net_grad_hello(struct dp_stage *stage, struct dp_frame *hello, struct
     const struct state *s = stage->state;
     const struct dp_dataset *dataset = s->row.reader.dataset;
     (void)hello;
-    return dataset != NULL ? check_fit(s, dataset->cols, dataset->classes, err) : DP_OK;
+    return dataset != NULL ? check_fit(s, dataset->cols, dataset->label.classes, err) : DP_OK;
 }
 
 static void open_workers(struct state *s)

@@ -53,7 +53,7 @@ int dp_row_stage_hello(struct dp_stage *stage, struct dp_frame *hello, struct dp
     if (rc == DP_OK && stage->class->hello != NULL)
         rc = stage->class->hello(stage, hello, err);
     if (rc == DP_OK && s->training.method != NULL && s->reader.dataset != NULL)
-        rc = check_labels(stage, s->reader.dataset->classes, err);
+        rc = check_labels(stage, s->reader.dataset->label.classes, err);
     if (rc != DP_OK || class->means == DP_MEANS_NONE)
         return rc;
     for (int at = 0; (open = dp_announced(stage, hello, DP_F_NONE, &at)) != NULL;) {

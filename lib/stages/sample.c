@@ -71,8 +71,8 @@ static void sample_close(struct dp_stage *stage)
 static void name_classes(struct state *s)
 {
     json_t *names = json_array();
-    for (size_t k = 0; k < s->dataset->classes; k++)
-        json_array_append_new(names, json_string(s->dataset->class_names[k]));
+    for (size_t k = 0; k < s->dataset->label.classes; k++)
+        json_array_append_new(names, json_string(s->dataset->label.class_names[k]));
     s->labels = dp_json_text(names, JSON_COMPACT);
     json_decref(names);
 }
@@ -135,7 +135,7 @@ static int sample_open(struct dp_stage *stage, struct dp_err *err)
                            s->dataset->cols);
         s->column_order = dp_new(s->dataset->cols, sizeof(int64_t));
     }
-    if (rc == DP_OK && s->dataset->class_names != NULL)
+    if (rc == DP_OK && s->dataset->label.class_names != NULL)
         name_classes(s);
     s->batch = (int64_t)llround(o->rate * (double)s->rows);
     if (s->batch < 1)
@@ -321,9 +321,9 @@ static void describe(const struct state *s, struct dp_frame *frame)
                                        .row_norm = d->row_norm,
                                        .schema = d->schema,
                                        .labels = s->labels,
-                                       .classes = d->classes,
-                                       .label_scale = d->label_scale,
-                                       .label_offset = d->label_offset};
+                                       .classes = d->label.classes,
+                                       .label_scale = d->label.scale,
+                                       .label_offset = d->label.offset};
     dp_frame_set_int(frame, DP_F_N, s->rows);
     dp_describe(frame, &facts);
 }
@@ -359,16 +359,16 @@ static int join(struct dp_stage *stage, struct dp_frame *hello, struct dp_err *e
 static int announce_paid(const struct dp_stage *stage, struct dp_frame *hello, struct dp_err *err)
 {
     const struct dp_dataset *d = ((const struct state *)stage->state)->dataset;
-    if (d->paid_by == NULL)
+    if (d->paid.by == NULL)
         return DP_OK;
     if (stage->shards > 0)
         return dp_fail(err, DP_E_UNSAFE,
                        "the schema of the data set was paid for, and a run of shards does not inherit that charge");
-    dp_frame_set_real(hello, DP_F_EPSILON, d->paid_epsilon);
-    dp_frame_set_real(hello, DP_F_DELTA, d->paid_delta);
-    dp_frame_set_string(hello, DP_F_SCHEMA_COST, d->paid_cost);
-    if (strcmp(d->paid_by, d->population) == 0 && d->paid_ledger[0] != '\0')
-        dp_frame_set_string(hello, DP_F_LEDGER, d->paid_ledger);
+    dp_frame_set_real(hello, DP_F_EPSILON, d->paid.epsilon);
+    dp_frame_set_real(hello, DP_F_DELTA, d->paid.delta);
+    dp_frame_set_string(hello, DP_F_SCHEMA_COST, d->paid.cost);
+    if (dp_dataset_paid_mark(d) != NULL)
+        dp_frame_set_string(hello, DP_F_LEDGER, dp_dataset_paid_mark(d));
     return DP_OK;
 }
 
@@ -377,7 +377,7 @@ static int check_start(const struct dp_stage *stage, const struct dp_frame *fram
 {
     const struct state *s = stage->state;
     bool starts = frame->lap == 1 && dp_frame_has(frame, DP_F_EPSILON);
-    return s->dataset->paid_by == NULL || !starts || is_described(stage, frame)
+    return s->dataset->paid.by == NULL || !starts || is_described(stage, frame)
                ? DP_OK
                : dp_fail(err, DP_E_UNSAFE,
                          "the model to start from is of another data set: it has not paid for the schema of this one");

@@ -61,7 +61,7 @@ static int temperature_hello(struct dp_stage *stage, struct dp_frame *hello, str
     const struct options *o = stage->options;
     const struct state *s = stage->state;
     (void)hello;
-    if (s->row.reader.dataset != NULL && s->row.reader.dataset->classes == 0)
+    if (s->row.reader.dataset != NULL && s->row.reader.dataset->label.classes == 0)
         return dp_fail(err, DP_E_RUN, "the labels of %s are numbers, and a temperature is for probabilities", o->row.data);
     return DP_OK;
 }

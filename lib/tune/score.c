@@ -11,7 +11,7 @@ int dp_score_open(struct dp_score *s, struct dp_err *err)
     int rc = dp_dataset_open(&s->data, s->path, err);
     if (rc != DP_OK)
         return rc;
-    bool classes = s->data->label_kind == DP_LABEL_CLASSES;
+    bool classes = s->data->label.kind == DP_LABEL_CLASSES;
     if (classes != (s->metric == DP_SCORE_ACCURACY))
         return dp_fail(err, DP_E_USAGE, "--metric: %s is for labels that are %s, the labels of %.200s are %s",
                        classes ? "squared-error" : "accuracy", classes ? "numbers" : "classes", s->path,
@@ -32,7 +32,7 @@ static int64_t worth(const struct dp_score *s, const struct dp_predictor *model,
     if (s->metric == DP_SCORE_ACCURACY)
         return (double)dp_metric_class(scores, model->form.outputs) == s->data->y[row] ? DP_SCORE_ONE : 0;
     double prediction = dp_metric_prediction(model->loss, scores[0], model->label);
-    double error = prediction - (s->data->label_scale * s->data->y[row] + s->data->label_offset);
+    double error = prediction - (s->data->label.scale * s->data->y[row] + s->data->label.offset);
     double part = 1 - error * error / s->clip;
     return part > 0 ? (int64_t)(part * DP_SCORE_ONE) : 0; /* also 0 if the part is not a number */
 }

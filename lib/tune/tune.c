@@ -222,17 +222,11 @@ static int check_weak(struct tuning *t, struct dp_err *err)
     return dp_weak_check(t->cost.upper, o->delta, (int64_t)t->data->persons, o->allow_weak, hear, t, err);
 }
 
-/* The mark of the charge for the schema; NULL if other people or nobody paid for it, or if no ledger has the charge. */
-static const char *schema_mark(const struct dp_dataset *d)
-{
-    bool own = d->paid_by != NULL && strcmp(d->paid_by, d->population) == 0;
-    return own && d->paid_ledger[0] != '\0' ? d->paid_ledger : NULL;
-}
-
 /* Reserves the whole charge before the first trial. */
 static int reserve(struct tuning *t, struct dp_err *err)
 {
     const struct dp_tune_options *o = t->options;
+    const char *schema_mark = dp_dataset_paid_mark(t->data);
     char unit[DP_UNIT_TEXT];
     const struct dp_ledger_run run = {
         .data = t->data->digest,
@@ -244,10 +238,10 @@ static int reserve(struct tuning *t, struct dp_err *err)
         .delta = o->delta,
         .seeded = o->seed != DP_OPT_ABSENT_INT,
         .preprocessing = t->data->private_preprocessing,
-        .init = schema_mark(t->data),
-        .prior_epsilon = schema_mark(t->data) == NULL ? t->data->paid_epsilon : 0,
-        .prior_delta = schema_mark(t->data) == NULL ? t->data->paid_delta : 0,
-        .elsewhere = t->data->paid_by != NULL && schema_mark(t->data) == NULL,
+        .init = schema_mark,
+        .prior_epsilon = schema_mark == NULL ? t->data->paid.epsilon : 0,
+        .prior_delta = schema_mark == NULL ? t->data->paid.delta : 0,
+        .elsewhere = t->data->paid.by != NULL && schema_mark == NULL,
         .time = t->tune->started,
     };
     struct dp_where_query query = {.ledger = o->ledger, .directory = t->plan[0].directory, .also = o->score_data};
@@ -361,11 +355,11 @@ static void state_cost(struct tuning *t)
         f->lap += t->charges.charge[i].laps;
     dp_frame_drop(f, DP_F_LAPS);
     dp_frame_set_real(f, DP_F_EPSILON,
-                      fmin(dp_round_up_bits(t->data->paid_epsilon + t->cost.upper), t->data->paid_epsilon + o->epsilon));
-    dp_frame_set_real(f, DP_F_DELTA, t->data->paid_delta + o->delta);
-    if (t->data->paid_by != NULL) {
-        dp_frame_set_real(f, DP_F_PRIOR_EPSILON, t->data->paid_epsilon);
-        dp_frame_set_real(f, DP_F_PRIOR_DELTA, t->data->paid_delta);
+                      fmin(dp_round_up_bits(t->data->paid.epsilon + t->cost.upper), t->data->paid.epsilon + o->epsilon));
+    dp_frame_set_real(f, DP_F_DELTA, t->data->paid.delta + o->delta);
+    if (t->data->paid.by != NULL) {
+        dp_frame_set_real(f, DP_F_PRIOR_EPSILON, t->data->paid.epsilon);
+        dp_frame_set_real(f, DP_F_PRIOR_DELTA, t->data->paid.delta);
     }
     if (o->no_ledger)
         dp_frame_set_bool(f, DP_F_UNTRACKED, true);

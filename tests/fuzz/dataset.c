@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 sum += (double)dp_row_value(&row, k);
                 fuzz_assert(row.columns == NULL || (size_t)row.columns[k] < set->cols);
             }
-            fuzz_assert(set->classes == 0 || (set->y[i] >= 0 && set->y[i] < (double)set->classes));
+            fuzz_assert(set->label.classes == 0 || (set->y[i] >= 0 && set->y[i] < (double)set->label.classes));
         }
         volatile double keep = sum;
         (void)keep;

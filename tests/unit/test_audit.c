@@ -191,8 +191,8 @@ TEST(other_labels_are_below_zero_too)
     struct dp_dataset d = {.rows = 3, .cols = 1, .persons = 3, .y = y, .first = {.values = x, .count = 1}};
     struct dp_provoked p;
     for (int kind = 0; kind < 2; kind++) {
-        d.label_kind = kind == 0 ? DP_LABEL_REAL : DP_LABEL_CLASSES;
-        d.classes = kind == 0 ? 0 : 3;
+        d.label.kind = kind == 0 ? DP_LABEL_REAL : DP_LABEL_CLASSES;
+        d.label.classes = kind == 0 ? 0 : 3;
         d.y = kind == 0 ? y : (const double[]){0, 1, 2};
         dp_provoke_open(&p, &d);
         for (size_t i = 0; i < 3; i++) {

@@ -78,10 +78,10 @@ static void check_small(const char *path, bool sparse)
     assert_int_equal(dp_dataset_verify(d, path, NULL), 0);
     assert_int_equal(d->rows, 4);
     assert_int_equal(d->cols, 3);
-    assert_int_equal(d->classes, 2);
-    assert_string_equal(d->class_names[1], "yes");
+    assert_int_equal(d->label.classes, 2);
+    assert_string_equal(d->label.class_names[1], "yes");
     assert_string_equal(d->column_names[2], "c");
-    assert_string_equal(d->label_name, "y");
+    assert_string_equal(d->label.name, "y");
     assert_string_equal(d->private_preprocessing, "");
     const double expected[4][3] = {{0.6, 0, 0.8}, {0, 0, 0}, {0, -1, 0}, {M_SQRT1_2, M_SQRT1_2, 0}};
     const size_t stored[4] = {2, 0, 1, 2};
@@ -109,9 +109,9 @@ TEST_IN(real_labels_keep_their_units, enter, leave)
 {
     write_small("real.dp", (struct dp_writer_options){0}, true);
     struct dp_dataset *d = opened("real.dp");
-    assert_int_equal(d->label_kind, DP_LABEL_REAL);
-    assert_int_equal(d->classes, 0);
-    assert_true(d->label_scale == 2 && d->label_offset == -1);
+    assert_int_equal(d->label.kind, DP_LABEL_REAL);
+    assert_int_equal(d->label.classes, 0);
+    assert_true(d->label.scale == 2 && d->label.offset == -1);
     assert_string_equal(d->private_preprocessing, "max-abs");
     dp_dataset_close(d);
 }
@@ -274,7 +274,7 @@ TEST_IN(null_rows_have_no_label_in_any_storage, enter, leave)
             finish(w, description(false));
             struct dp_dataset *d = opened("nulls.dp");
             assert_int_equal(dp_dataset_verify(d, "nulls.dp", &err), 0);
-            assert_int_equal(d->nulls, last ? 2 : 3);
+            assert_int_equal(d->nulls.count, last ? 2 : 3);
             double y[5], values[10] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
             assert_int_equal(dp_dataset_labels(d, y), last ? 3 : 2);
             assert_true(y[0] == 1 && y[1] == 0 && (!last || y[2] == 1));
@@ -304,8 +304,8 @@ TEST_IN(data_without_null_rows_says_that_there_could_be, enter, leave)
     finish(w, description(false));
     struct dp_dataset *d = opened("nulls.dp");
     assert_int_equal(dp_dataset_verify(d, "nulls.dp", &err), 0);
-    assert_int_equal(d->nulls, 0);
-    assert_non_null(d->null);
+    assert_int_equal(d->nulls.count, 0);
+    assert_non_null(d->nulls.row);
     dp_dataset_close(d);
 }
 

@@ -18,7 +18,7 @@ TEST(a_person_adds_at_most_one)
                                    .persons = 1,
                                    .person = person,
                                    .rows_per_person = (size_t)rows,
-                                   .classes = CLASSES};
+                                   .label.classes = CLASSES};
             struct dp_predictor model = {.form = {.outputs = CLASSES}, .loss = DP_LOSS_SOFTMAX};
             struct dp_eval_paid e = {.data = &d, .model = &model, .brier = true};
             double cells = 0;

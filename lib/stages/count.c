@@ -115,6 +115,7 @@ static int take_list(struct dp_stage *stage, struct dp_err *err)
     free(s->column);
     free(s->text);
     s->text = dp_tables_text(&s->tables);
+    s->row.numbers = s->tables.numbers;
     s->column = dp_new(s->tables.count * each, sizeof *s->column);
     for (size_t i = 0; i < s->tables.count; i++) {
         const struct dp_table *t = &s->tables.table[i];
@@ -290,18 +291,11 @@ static void add_row(const struct state *s, int64_t unit, int64_t *sum)
     }
 }
 
-static int lap(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, const double *model,
-               struct dp_err *err)
+static int add(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, int64_t *sum, struct dp_err *err)
 {
-    const struct options *o = stage->options;
     const struct state *s = stage->state;
     const double grid = dp_grid_for(s->row.bound);
-    int64_t *sum;
-    (void)model;
-    int rc = dp_frame_make_array(frame, DP_F_SUM, DP_I64, 1, s->tables.numbers, &sum, err);
-    if (rc != DP_OK)
-        return rc;
-    memset(sum, 0, s->tables.numbers * sizeof *sum);
+    (void)err;
     for (size_t p = 0; p < batch->persons; p++) {
         const size_t from = batch->start != NULL ? batch->start[p] : p, to = batch->start != NULL ? batch->start[p + 1] : p + 1;
         /* In steps of the grid, a power of two; rounded towards 0, so that the rows of a person count as at most `most` rows. */
@@ -310,8 +304,7 @@ static int lap(struct dp_stage *stage, struct dp_frame *frame, const struct dp_b
             if (look(s, batch, i))
                 add_row(s, unit, sum);
     }
-    struct dp_record *bounded = dp_bounded_state(frame, dp_adjacency_chosen(o->row.adjacency), s->row.bound);
-    record(stage, bounded);
+    record(stage, dp_frame_edit_record(frame, DP_F_SUM));
     dp_frame_set_text(frame, DP_F_TABLES, s->text, strlen(s->text));
     dp_frame_set_text(frame, DP_F_METHOD, "tables", strlen("tables"));
     dp_frame_set_text(frame, DP_F_FAMILY, "tables", strlen("tables"));
@@ -326,7 +319,7 @@ const struct dp_stage_class dp_count_class = {
     .gives = DP_LABEL_BOUNDED,
     .rows =
         &(const struct dp_row_stage){
-            .transform = DP_TRANSFORM_IGNORED, .means = DP_MEANS_TABLES, .record = record, .before = before, .lap = lap},
+            .transform = DP_TRANSFORM_IGNORED, .means = DP_MEANS_TABLES, .record = record, .before = before, .add = add},
     .hello = count_hello,
     .close = count_close,
     .ephemeral = true,

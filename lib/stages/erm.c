@@ -70,8 +70,6 @@ static int erm_open(struct dp_stage *stage, struct dp_err *err)
     s->options = o;
     s->method = methods[which_of(o)];
     s->row.training.method = &dp_method_erm;
-    s->row.training.family = &dp_family_linear;
-    s->row.training.scale = 1;
     s->tolerance = isnan(o->tolerance) ? 1e-6 : o->tolerance;
     s->most = o->most == DP_OPT_ABSENT_INT ? 10000 : o->most;
     if (!dp_loss_has_slope(s->row.training.loss))

@@ -46,7 +46,6 @@ static int grad_open(struct dp_stage *stage, struct dp_err *err)
     const struct options *o = stage->options;
     struct state *s = stage->state;
     s->row.training.method = &dp_method_gradient;
-    s->row.training.family = &dp_family_linear;
     s->row.training.scale = o->scale;
     s->row.bound = isnan(o->clip) ? 0 : o->clip;
     s->row.keep = o->keep_batch || (isnan(o->clip) && !o->non_private); /* without a bound dp-clip needs the rows */

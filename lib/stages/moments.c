@@ -25,10 +25,10 @@ struct part {
 
 struct state {
     struct dp_row_state row;
-    double label;        /* bound on labels */
-    size_t labels, size; /* label columns after the row's own; entries of the sum */
-    size_t constant;     /* 1 if rows have a constant */
-    struct part *part;   /* threads */
+    double label;      /* bound on labels */
+    size_t labels;     /* label columns after the row's own */
+    size_t constant;   /* 1 if rows have a constant */
+    struct part *part; /* threads */
 };
 
 #define DP_OPTIONS struct options
@@ -82,7 +82,7 @@ static void open_part(struct state *s, bool unit, int64_t t)
     if (unit)
         p->unit = dp_new(s->row.cols, sizeof *p->unit);
     if (t > 0)
-        p->sum = dp_new(s->size, sizeof *p->sum);
+        p->sum = dp_new(s->row.numbers, sizeof *p->sum);
 }
 
 static int shape(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, struct dp_err *err)
@@ -98,7 +98,7 @@ static int shape(struct dp_stage *stage, struct dp_frame *frame, const struct dp
     if (s->row.cols == 0 || cols > DP_MOMENTS_MOST)
         return dp_fail(err, DP_E_RUN, "rows of %zu columns have no moments that fit a frame, which takes those of 1 to %d",
                        cols, DP_MOMENTS_MOST);
-    s->size = dp_moments_size(cols);
+    s->row.numbers = dp_moments_size(cols);
     s->part = dp_new((size_t)o->row.threads, sizeof *s->part);
     for (int64_t t = 0; t < o->row.threads; t++)
         open_part(s, o->unit, t);
@@ -186,7 +186,7 @@ static void add_persons(struct dp_stage *stage, const struct dp_batch *batch, st
                         int64_t *sum)
 {
     const struct state *s = stage->state;
-    memset(sum, 0, s->size * sizeof *sum);
+    memset(sum, 0, s->row.numbers * sizeof *sum);
     for (size_t i = from; i < to; i++)
         add_person(stage->options, s, batch, p, batch->start != NULL ? batch->start[i] : i,
                    batch->start != NULL ? batch->start[i + 1] : i + 1, sum);
@@ -208,22 +208,15 @@ static void add_all(struct dp_stage *stage, const struct dp_batch *batch, int64_
         add_persons(stage, batch, &s->part[t], batch->persons * t / threads, batch->persons * (t + 1) / threads,
                     t == 0 ? sum : s->part[t].sum);
     for (size_t t = 1; t < threads; t++)
-        for (size_t j = 0; j < s->size; j++)
+        for (size_t j = 0; j < s->row.numbers; j++)
             sum[j] += s->part[t].sum[j];
 }
 
-static int lap(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, const double *model,
-               struct dp_err *err)
+static int add(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, int64_t *sum, struct dp_err *err)
 {
-    const struct options *o = stage->options;
     const struct state *s = stage->state;
-    int64_t *sum;
-    (void)model;
-    int rc = dp_frame_make_array(frame, DP_F_SUM, DP_I64, 1, s->size, &sum, err);
-    if (rc != DP_OK)
-        return rc;
+    (void)err;
     add_all(stage, batch, sum);
-    dp_bounded_state(frame, dp_adjacency_chosen(o->row.adjacency), s->row.bound);
     dp_frame_set_real(frame, DP_F_GRID, dp_moments_grid(s->row.bound));
     if (s->labels > 0)
         dp_frame_set_int(frame, DP_F_LABEL_COLUMNS, (int64_t)s->labels);
@@ -238,7 +231,7 @@ const struct dp_stage_class dp_moments_class = {
     .gives = DP_LABEL_BOUNDED,
     .rows =
         &(const struct dp_row_stage){
-            .transform = DP_TRANSFORM_IGNORED, .means = DP_MEANS_MOMENTS, .before = announce, .shape = shape, .lap = lap},
+            .transform = DP_TRANSFORM_IGNORED, .means = DP_MEANS_MOMENTS, .before = announce, .shape = shape, .add = add},
     .open = moments_open,
     .close = moments_close,
     .ephemeral = true,

@@ -94,7 +94,6 @@ static int net_grad_open(struct dp_stage *stage, struct dp_err *err)
     s->row.training.method = &dp_method_gradient;
     s->row.training.family = &dp_family_network;
     s->row.training.network = o->network;
-    s->row.training.scale = 1;
     s->row.bound = o->clip;
     s->row.follows = o->follow ? DP_FOLLOWS_BOUND : 0;
     s->threads = (size_t)o->row.threads;

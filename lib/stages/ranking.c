@@ -55,21 +55,16 @@ static void take_rows(struct dp_ranking *r, const struct dp_batch *batch, const 
     }
 }
 
-void dp_ranking_take(struct dp_ranking *ranking, const struct dp_batch *batch, const double *candidates, double unit,
-                     int64_t *score)
+int64_t *dp_ranking_take(struct dp_ranking *ranking, const struct dp_batch *batch, const double *candidates, double unit)
 {
     size_t count = ranking->candidates;
-    memset(ranking->score, 0, (size_t)ranking->threads * count * sizeof *ranking->score);
-    if (ranking->threads > 1) {
-#pragma omp parallel for num_threads(ranking->threads) schedule(static)
-        for (size_t i = 0; i < batch->count; i += DP_ROWS)
-            take_rows(ranking, batch, candidates, unit, i, (size_t)omp_get_thread_num());
-    } else {
-        for (size_t i = 0; i < batch->count; i += DP_ROWS)
-            take_rows(ranking, batch, candidates, unit, i, 0);
-    }
-    memcpy(score, ranking->score, count * sizeof *score);
+    int64_t *score = ranking->score;
+    memset(score, 0, (size_t)ranking->threads * count * sizeof *score);
+#pragma omp parallel for num_threads(ranking->threads) schedule(static) if (ranking->threads > 1)
+    for (size_t i = 0; i < batch->count; i += DP_ROWS)
+        take_rows(ranking, batch, candidates, unit, i, (size_t)omp_get_thread_num());
     for (size_t thread = 1; thread < (size_t)ranking->threads; thread++)
         for (size_t i = 0; i < count; i++)
-            score[i] += ranking->score[thread * count + i];
+            score[i] += score[thread * count + i];
+    return score;
 }

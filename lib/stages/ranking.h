@@ -24,7 +24,6 @@ void dp_ranking_open(struct dp_ranking *ranking, const struct dp_line *line, con
                      double bound, int threads);
 void dp_ranking_close(struct dp_ranking *ranking);
 
-/* The score of each candidate, in steps of the grid. `candidates` has a row of the form's entries for each. If one row of the
- * data is added or removed, two scores change by amounts that differ by at most bound / grid. unit > 0: the unit of losses. */
-void dp_ranking_take(struct dp_ranking *ranking, const struct dp_batch *batch, const double *candidates, double unit,
-                     int64_t *score);
+/* The scores of the candidates, in steps of the grid; borrowed. candidates: the form's entries for each. If one row of the data
+ * is added or removed, two scores change by amounts that differ by at most bound / grid. unit > 0: the unit of losses. */
+int64_t *dp_ranking_take(struct dp_ranking *ranking, const struct dp_batch *batch, const double *candidates, double unit);

@@ -6,6 +6,8 @@
 /* Fills the training from the options. */
 static void read_training(const struct dp_row_options *o, struct dp_training *t)
 {
+    t->family = &dp_family_linear;
+    t->scale = 1;
     t->loss = (enum dp_loss)o->loss;
     t->width = isnan(o->width) ? dp_losses[o->loss].width : o->width;
     t->lambda = o->lambda;
@@ -101,6 +103,19 @@ static int set_shape(struct dp_stage *stage, struct dp_frame *frame, const struc
     return rc;
 }
 
+static int add(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, struct dp_err *err)
+{
+    const struct dp_row_options *o = stage->options;
+    const struct dp_row_state *s = stage->state;
+    int64_t *sum;
+    int rc = dp_frame_make_array(frame, DP_F_SUM, DP_I64, 1, s->numbers, &sum, err);
+    if (rc != DP_OK)
+        return rc;
+    memset(sum, 0, s->numbers * sizeof *sum);
+    dp_bounded_state(frame, dp_adjacency_chosen(o->adjacency), s->bound);
+    return stage->class->rows->add(stage, frame, batch, sum, err);
+}
+
 int dp_row_stage_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
 {
     const struct dp_row_stage *class = stage->class->rows;
@@ -120,7 +135,7 @@ int dp_row_stage_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_
         dp_transformed_turn(&s->reader.transformed, model, s->form.outputs);
     if (rc == DP_OK && class->means != DP_MEANS_NONE)
         dp_frame_edit_record(frame, DP_F_NONE)->release = DP_RELEASE_SUM;
-    rc = rc ?: class->lap(stage, frame, &batch, model, err);
+    rc = rc ?: class->add != NULL ? add(stage, frame, &batch, err) : class->lap(stage, frame, &batch, model, err);
     if (rc != DP_OK)
         return rc;
     if (!s->keep)

@@ -20,8 +20,9 @@ struct dp_row_options {
 
 /* The first member of its state. */
 struct dp_row_state {
-    /* open sets the method and the family of what it trains (no method: it trains nothing), the network, and the scale, unless
-       `shape` does. The rest is from the options, and known in open. The intercept is a float; NAN: the first frame has it. */
+    /* open sets the method of what it trains (no method: it trains nothing), and the network. A linear family and a scale of 1
+       are there already: open may set others; a scale of 0: `shape` sets it. The rest is from the options, and known in open.
+       The intercept is a float; NAN: the first frame has it. */
     struct dp_training training;
     /* Set by open: */
     double bound;      /* of the announced sum; 0: not known yet, or in `record` */
@@ -29,6 +30,7 @@ struct dp_row_state {
     bool exact;        /* the sum is not bounded */
     bool keep;         /* leave the rows in the frame */
     const char *whole; /* the option that needs all rows at once, and not a shard; or NULL */
+    size_t numbers;    /* of the sum that `add` makes; set by open, hello, before or shape */
     /* Set by row_stage.c: */
     struct dp_reader reader;
     struct dp_class_weights weights;
@@ -39,7 +41,7 @@ struct dp_row_state {
     bool announced;      /* the frame says what the model is */
 };
 
-/* The rest of such a stage: the member `rows` of its class, which needs no fire. Each may be NULL, except lap. */
+/* The rest of such a stage: the member `rows` of its class, which needs no fire. Each may be NULL, except one of lap and add. */
 struct dp_row_stage {
     enum dp_reader_transform transform;
     enum dp_meaning means; /* of its sums, in the announced record. DP_MEANS_NONE: it announces nothing, or in its own hello */
@@ -52,6 +54,8 @@ struct dp_row_stage {
     /* model: NULL if it trains none. The open record has its release, if the stage has a meaning. */
     int (*lap)(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, const double *model,
                struct dp_err *err);
+    /* A lap that adds the rows to `numbers` zeros. The frame already says that one person changes them by at most the bound. */
+    int (*add)(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, int64_t *sum, struct dp_err *err);
 };
 
 /* open, hello, fire and close of the class, with what all have in common: stage.c calls them. */

@@ -50,7 +50,7 @@ static int scd_open(struct dp_stage *stage, struct dp_err *err)
     bool primal = o->variant == DP_SCD_PRIMAL, clips = !isnan(o->clip);
     s->options = o;
     s->row.training.method = primal ? &dp_method_scd_primal : &dp_method_scd_dual;
-    s->row.training.family = &dp_family_linear;
+    s->row.training.scale = 0; /* shape knows N */
     s->row.bound = clips ? o->clip : 0;
     s->row.exact = o->variant == DP_SCD_NON_PRIVATE;
     s->row.whole = o->variant != DP_SCD_PARALLEL ? "this --variant" : NULL;

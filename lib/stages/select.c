@@ -20,8 +20,7 @@ struct options {
 struct state {
     struct dp_row_state row;
     struct dp_ranking ranking;
-    double *mean; /* mean of the candidates */
-    int64_t *score;
+    double *mean; /* of the candidates */
 };
 
 #define DP_OPTIONS struct options
@@ -45,7 +44,6 @@ static void select_close(struct dp_stage *stage)
     struct state *s = stage->state;
     dp_ranking_close(&s->ranking);
     free(s->mean);
-    free(s->score);
 }
 
 /* Completes an open record. A choice has no scale: the noise is in how it was made. */
@@ -71,8 +69,6 @@ static int select_open(struct dp_stage *stage, struct dp_err *err)
     const struct options *o = stage->options;
     struct state *s = stage->state;
     s->row.training.method = &dp_method_selection;
-    s->row.training.family = &dp_family_linear;
-    s->row.training.scale = 1;
     s->row.training.intercept = NAN; /* dp-breed has announced it */
     int rc = dp_bounded_check_clip(o->clip, err);
     if (rc == DP_OK && !(scale_of(stage) > 0 && scale_of(stage) <= DP_CHOOSE_MOST))
@@ -81,22 +77,14 @@ static int select_open(struct dp_stage *stage, struct dp_err *err)
     return rc;
 }
 
-static int shape(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, struct dp_err *err)
+/* In the first lap, which has the number of candidates. */
+static void open_ranking(struct state *s, const struct options *o, size_t candidates)
 {
-    const struct options *o = stage->options;
-    struct state *s = stage->state;
     const struct dp_form *form = &s->row.form;
-    const struct dp_array *candidates;
     const struct dp_line line = {
         .loss = s->row.training.loss, .width = s->row.training.width, .classes = s->row.classes, .outputs = form->outputs};
-    (void)batch;
-    int rc = dp_candidates_read(frame, form->rows * form->cols, &candidates, err);
-    if (rc == DP_OK) {
-        s->mean = dp_new(form->rows * form->cols, sizeof *s->mean);
-        s->score = dp_new(candidates->dims[0], sizeof *s->score);
-        dp_ranking_open(&s->ranking, &line, form, candidates->dims[0], o->clip, (int)o->row.threads);
-    }
-    return rc;
+    s->mean = dp_new(form->rows * form->cols, sizeof *s->mean);
+    dp_ranking_open(&s->ranking, &line, form, candidates, o->clip, (int)o->row.threads);
 }
 
 /* N q lambda/2 ‖w‖² in units of the losses, as a whole number; values beyond all sums of losses are cut to that range. */
@@ -119,10 +107,10 @@ static size_t choose(struct dp_stage *stage, const struct dp_frame *frame, const
     const double *w = candidates->data;
     size_t count = candidates->dims[0], size = candidates->dims[1], choice = 0;
     double spread = o->relative ? dp_scores_spread(w, count, size, s->mean) : 1, unit = spread > 0 ? spread : 1;
-    dp_ranking_take(&s->ranking, batch, w, unit, s->score);
+    int64_t *score = dp_ranking_take(&s->ranking, batch, w, unit);
     for (size_t i = 0; o->row.lambda > 0 && i < count; i++)
-        s->score[i] += regulariser(o, frame, w + i * size, size, unit);
-    dp_choose_exponential(&stage->key, (uint64_t)frame->lap, scale_of(stage), s->score, count, &choice); /* it fits */
+        score[i] += regulariser(o, frame, w + i * size, size, unit);
+    dp_choose_exponential(&stage->key, (uint64_t)frame->lap, scale_of(stage), score, count, &choice); /* it fits */
     return choice;
 }
 
@@ -134,6 +122,8 @@ static int lap(struct dp_stage *stage, struct dp_frame *frame, const struct dp_b
     int64_t *choice;
     (void)model; /* the candidates are the models */
     int rc = dp_candidates_read(frame, s->row.form.rows * s->row.form.cols, &candidates, err);
+    if (rc == DP_OK && s->ranking.candidates == 0)
+        open_ranking(s, stage->options, candidates->dims[0]);
     if (rc == DP_OK && candidates->dims[0] != s->ranking.candidates)
         rc = dp_fail(err, DP_E_RUN, "the number of candidates changes during the run");
     rc = rc ?: dp_frame_make_array(frame, DP_F_CHOICE, DP_I64, 1, 1, &choice, err);
@@ -151,7 +141,7 @@ const struct dp_stage_class dp_select_class = {
     DP_STAGE_STRUCTS,
     .takes = DP_LABEL_RAW,
     .gives = DP_LABEL_NOISED,
-    .rows = &(const struct dp_row_stage){.means = DP_MEANS_CHOICE, .record = complete, .shape = shape, .lap = lap},
+    .rows = &(const struct dp_row_stage){.means = DP_MEANS_CHOICE, .record = complete, .lap = lap},
     .open = select_open,
     .close = select_close,
     .ephemeral = true,

@@ -5,7 +5,6 @@
 #include "base/cli.h"
 #include "base/mem.h"
 #include "base/number.h"
-#include "base/round.h"
 #include "base/text.h"
 #include "data/carried.h"
 #include "data/dataset.h"

@@ -3,7 +3,6 @@
 
 #include "base/cli.h"
 #include "base/mem.h"
-#include "base/number.h"
 #include "base/round.h"
 #include "base/terminal.h"
 #include "base/text.h"

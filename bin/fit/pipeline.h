@@ -1,6 +1,5 @@
 /* The text of a run that was chosen by lib/fit. */
-#ifndef DP_BIN_FIT_PIPELINE_H
-#define DP_BIN_FIT_PIPELINE_H
+#pragma once
 
 #include "fit/fit.h"
 
@@ -15,5 +14,3 @@ struct fit_options {
 
 /* Writes the command that runs the pipeline: dp-loop and its words. DP_E_RUN: out of memory. */
 void fit_print(FILE *to, const struct dp_fit *fit, const struct fit_options *o);
-
-#endif

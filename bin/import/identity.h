@@ -1,6 +1,5 @@
 /* The identity of an import: the population of its rows, and the split that divides them. */
-#ifndef BIN_IMPORT_IDENTITY_H
-#define BIN_IMPORT_IDENTITY_H
+#pragma once
 
 #include "base/registry_place.h"
 #include "data/import.h"
@@ -19,5 +18,3 @@ struct identity {
    an import calls it after the whole table was read. For a stream call it before the first row. DP_E_UNSAFE, DP_E_RUN: as
    dp_registry_open. */
 int identity_find(void *identity, struct dp_import *import, struct dp_err *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* A schema whose bounds, categories and knots are paid for. */
-#ifndef BIN_IMPORT_PAID_H
-#define BIN_IMPORT_PAID_H
+#pragma once
 
 #include "data/census.h"
 #include "payment.h"
@@ -19,5 +18,3 @@ struct paid_knots {
     bool else_even;
 };
 int paid_knots(void *self, struct dp_import *import, struct dp_knots *knots, size_t units, struct dp_err *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* One lap of counts of a table, with Gaussian noise, paid for at a gate before anything of it is looked at. */
-#ifndef BIN_IMPORT_PAYMENT_H
-#define BIN_IMPORT_PAYMENT_H
+#pragma once
 
 #include <jansson.h>
 
@@ -41,5 +40,3 @@ void payment_correlate(struct payment *payment, size_t cells);
  * nothing. DP_E_BUDGET: the budget does not cover it; then the counts are void. */
 int payment_make(const struct payment *payment, const struct payment_options *options, const struct identity *identity,
                  const json_t *prior, int64_t *counts, size_t n, json_t **paid, struct dp_err *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* A data set as JSON, for dp-info and dp-import. */
-#ifndef BIN_INFO_DATASET_H
-#define BIN_INFO_DATASET_H
+#pragma once
 
 #include <jansson.h>
 
@@ -8,5 +7,3 @@
 
 /* The caller frees the object. */
 json_t *info_dataset(const struct dp_dataset *data);
-
-#endif

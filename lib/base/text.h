@@ -1,6 +1,5 @@
 /* Text that comes from outside: whether it is UTF-8, and how to show it. */
-#ifndef DP_BASE_TEXT_H
-#define DP_BASE_TEXT_H
+#pragma once
 
 #include "base/c.h"
 
@@ -69,5 +68,3 @@ const char *dp_text_list(const char *(*get)(const void *self, size_t i, size_t *
 /* Splits such words at their commas. *paid: whether DP_TEXT_PAID_SCHEMA is among them. The other words go into buffer, cut at
  * its size. Returns buffer. */
 const char *dp_text_unpaid(const char *words, bool *paid, char *buffer, size_t size);
-
-#endif

@@ -1,7 +1,6 @@
 /* The meaning of texts: a hash table over texts of the schema, so that looking up a cell takes the same time for any number of
  * categories. */
-#ifndef DP_DATA_TEXT_INDEX_H
-#define DP_DATA_TEXT_INDEX_H
+#pragma once
 
 #include "base/err.h"
 
@@ -39,5 +38,3 @@ void dp_text_index_twice(const char *(*get)(const void *self, size_t i, size_t *
 void dp_text_index_prefetch(const struct dp_text_index *index, const char *text, size_t length);
 
 void dp_text_index_free(struct dp_text_index *index);
-
-#endif

@@ -1,7 +1,6 @@
 /* Chooses the run for a linear model from public facts about a table, with nothing to tune. dp-fit(1) states the rules and how
  * they were found. Nothing here reads a row. */
-#ifndef DP_FIT_FIT_H
-#define DP_FIT_FIT_H
+#pragma once
 
 #include "base/err.h"
 #include "math/loss.h"
@@ -117,5 +116,3 @@ int dp_fit_stream(const struct dp_fit_facts *facts, const struct dp_fit_budget *
 
 /* The degree of dp-step --average polynomial for a stream. */
 #define DP_FIT_STREAM_DEGREE 3
-
-#endif

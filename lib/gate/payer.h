@@ -1,8 +1,7 @@
 /* A payer: holds a run to what it announced, reserves all that its budget affords in a ledger before anything leaves, lets no
  * lap pass beyond that, says at the end what was used, and continues from a checkpoint. dp-account is a payer for all rows, at
  * the gate. dp-site-account is a payer for the rows of one site, before their sum leaves the site. */
-#ifndef DP_GATE_PAYER_H
-#define DP_GATE_PAYER_H
+#pragma once
 
 #include "base/registry_place.h"
 #include "gate/contract.h"
@@ -88,5 +87,3 @@ int dp_payer_restore(struct dp_payer *payer, const struct dp_state *state, struc
 
 /* A run that has not ended is closed in the ledger as interrupted: nothing may leave afterwards. */
 void dp_payer_close(struct dp_payer *payer);
-
-#endif

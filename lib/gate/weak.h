@@ -1,6 +1,5 @@
 /* Budgets that protect hardly anybody, however exactly they are kept. */
-#ifndef DP_GATE_WEAK_H
-#define DP_GATE_WEAK_H
+#pragma once
 
 #include "base/err.h"
 
@@ -14,5 +13,3 @@
  * DP_E_UNSAFE: refused. */
 int dp_weak_check(double epsilon, double delta, int64_t rows, bool allow, void (*say)(void *self, const char *sentence),
                   void *self, struct dp_err *err);
-
-#endif

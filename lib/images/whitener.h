@@ -8,7 +8,6 @@
  * vectors of the CPU nor threads change a byte. */
 #pragma once
 
-#include "base/err.h"
 #include "math/pairs.h"
 
 #define DP_WHITENER_ROWS 64 /* at a time */

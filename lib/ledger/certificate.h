@@ -4,7 +4,6 @@
 #include <jansson.h>
 
 #include "base/err.h"
-#include "ledger/ledger.h"
 
 #define DP_CERTIFICATE_FORMAT 1 /* the format that this version writes, and the newest that it reads */
 

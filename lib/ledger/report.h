@@ -9,7 +9,6 @@
 #include <jansson.h>
 
 #include "base/err.h"
-#include "ledger/ledger.h"
 #include "ledger/people.h"
 
 /* {"ledger", "lines", "torn",

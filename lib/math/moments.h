@@ -2,7 +2,6 @@
  * row's norm, so a bound on the norms of rows bounds it. */
 #pragma once
 
-#include "base/err.h"
 #include "math/pairs.h"
 #include "math/vec.h"
 

@@ -3,7 +3,6 @@
    gives the same bits dense and sparse. */
 #pragma once
 
-#include "base/err.h"
 #include "math/vec.h"
 
 /* The matrix in the order of the loops: PANEL of its rows at a time, column by column. Starts zeroed. */

@@ -8,7 +8,6 @@
  * rows. */
 #pragma once
 
-#include "base/err.h"
 #include "math/vec.h"
 
 /* Starts zeroed. One thread adds to it. */

@@ -6,7 +6,6 @@
  * the order of the rows. The same rows give the same numbers dense, sparse and narrow. */
 #pragma once
 
-#include "base/err.h"
 #include "math/vec.h"
 
 /* Starts zeroed. One thread adds to it. */

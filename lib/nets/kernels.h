@@ -2,8 +2,7 @@
  * value i of example l is at x[i × lanes + l]. Each example has its own lane, the arithmetic of a lane has a fixed order,
  * and a product and a sum are never contracted, so all versions give the same bits, whichever examples share a block. Arrays of
  * values are on a boundary of a vector. */
-#ifndef DP_NETS_KERNELS_H
-#define DP_NETS_KERNELS_H
+#pragma once
 
 #include "base/isa.h"
 
@@ -76,5 +75,3 @@ extern const struct dp_net_kernels dp_net_kernels_avx2, dp_net_kernels_avx512;
 size_t dp_net_room(const struct dp_net_window *window, size_t lanes);
 /* The kernels for dp_isa_used. */
 const struct dp_net_kernels *dp_net_kernels(void);
-
-#endif

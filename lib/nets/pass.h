@@ -3,8 +3,7 @@
  * a block (kernels->lanes examples), and their gradients of filters. The gradient of a matrix (fc) is d xᵀ and is not stored:
  * ‖d (x, 1)ᵀ‖² = ‖d‖² (‖x‖² + 1) (Goodfellow 2015). If an example has several views (nets/view.h), its gradient is the mean over
  * them, and the gradient of a matrix is stored as well. */
-#ifndef DP_NETS_PASS_H
-#define DP_NETS_PASS_H
+#pragma once
 
 #include "math/vec.h"
 #include "nets/kernels.h"
@@ -52,5 +51,3 @@ void dp_net_squares(const struct dp_net_pass *pass, double *squares);
  * errors of the norm: each example's part, times the grid, has L2 norm at most the bound as real numbers. The sum is of negative
  * gradients. Call it after dp_net_squares. */
 void dp_net_add(const struct dp_net_pass *pass, const double *squares, double bound, double grid, int64_t *sum);
-
-#endif

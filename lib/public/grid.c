@@ -1,7 +1,6 @@
 #include <dpline/grid.h>
 
 #include "base/mem.h"
-#include "convert.h"
 #include "math/grid.h"
 
 #define MOST_LAP ((int64_t)1 << 40)

@@ -3,7 +3,6 @@
 
 #include "base/err.h"
 #include "base/security.h"
-#include "checkpoint/checkpoint.h"
 #include "stages/stage.h"
 #include "wire/frame.h"
 

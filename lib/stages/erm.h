@@ -6,7 +6,6 @@
    gradient, erm_bound.c the bounds on a row and the sum; each method has a file. */
 #pragma once
 
-#include "math/loss.h"
 #include "math/newton.h"
 #include "priv/output.h"
 #include "stages/row_stage.h"

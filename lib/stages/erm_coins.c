@@ -13,7 +13,6 @@
 #include "math/coins.h"
 #include "math/vec.h"
 #include "priv/repeated.h"
-#include "stages/bounded.h"
 #include "stages/erm.h"
 
 #define MOST_ROWS ((int64_t)1 << 31) /* rows of a lap (stages/batch.h) */

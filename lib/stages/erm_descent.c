@@ -2,7 +2,6 @@
  * dp_descent_sensitivity and the rounding of its steps (priv/output.h). */
 
 #include "math/vec.h"
-#include "stages/bounded.h"
 #include "stages/erm.h"
 
 /* A bound on how far one person moves the result, from a model of norm `start`. */

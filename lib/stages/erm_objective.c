@@ -18,7 +18,6 @@
 #include "math/gaussian.h"
 #include "math/vec.h"
 #include "priv/objective.h"
-#include "stages/bounded.h"
 #include "stages/erm.h"
 
 enum { GRID_BITS = 40 };

@@ -3,7 +3,6 @@
 
 #include "base/mem.h"
 #include "math/vec.h"
-#include "stages/bounded.h"
 #include "stages/erm.h"
 
 /* A bound on how far one person moves the result, from a model of norm `start`. --batch is at most the number of rows. */

@@ -5,7 +5,6 @@
 #include "base/unit.h"
 #include "gate/weak.h"
 #include "math/laplace.h"
-#include "stages/bounded.h"
 
 void dp_eval_paid_open(struct dp_eval_paid *e)
 {

@@ -1,12 +1,9 @@
 /* dp-eval --private: counts of private rows with Laplace noise, paid for as one query. */
-#ifndef DP_STAGES_EVAL_PAID_H
-#define DP_STAGES_EVAL_PAID_H
+#pragma once
 
 #include "base/registry_place.h"
 #include "gate/once.h"
-#include "math/rng.h"
 #include "model/predictor.h"
-#include "wire/record.h"
 
 struct dp_eval_paid_options {
     double epsilon, delta;
@@ -48,5 +45,3 @@ void dp_eval_paid_close(struct dp_eval_paid *paid);
 int dp_eval_paid_release(struct dp_eval_paid *paid, const struct dp_eval_paid_options *options, const char *directory,
                          const struct dp_registry_place *place, int64_t started, const double *decided, const double *scores,
                          struct dp_answer *cost, char warning[DP_ERR_MESSAGE_SIZE], struct dp_err *err);
-
-#endif

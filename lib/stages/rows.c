@@ -5,7 +5,6 @@
 #include "rows/rows.h"
 #include "stages/announced.h"
 #include "stages/counted.h"
-#include "stages/stages.h"
 
 struct options {
     const char *target;

@@ -1,7 +1,6 @@
 /* Rows of option tables for several stages, so that options of the same name have the same meaning and help text. member_: the
  * member of the stage's struct options that its value goes to. */
-#ifndef DP_STAGES_SHARED_OPTIONS_H
-#define DP_STAGES_SHARED_OPTIONS_H
+#pragma once
 
 #include "base/option.h"
 #include "base/registry_place.h"
@@ -55,5 +54,3 @@
 #define DP_THREADS_AUTO_OPTION(member_)                                                                                        \
     DP_OPTION_INT('t', member_, "N", DP_FROM_TO(1, 256), "threads, or as many as are useful", .fallback = "auto",              \
                   .choices = "auto")
-
-#endif

@@ -6,7 +6,6 @@
 #include "base/isa.h"
 #include "base/mapped.h"
 #include "base/mem.h"
-#include "base/number.h"
 #include "base/text.h"
 #include "base/unit.h"
 #include "base/version.h"

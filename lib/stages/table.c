@@ -3,7 +3,6 @@
 
 #include "stages/announced.h"
 #include "stages/counted.h"
-#include "stages/stages.h"
 
 #define DP_OPTIONS struct options
 struct options {

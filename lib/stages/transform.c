@@ -7,7 +7,6 @@
 #include "model/sum.h"
 #include "model/transform.h"
 #include "stages/announced.h"
-#include "stages/stages.h"
 
 struct options {
     double floor, radius, constant;

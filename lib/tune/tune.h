@@ -1,8 +1,7 @@
 /* dp-tune: private selection. It asks every setting's run what it will do, charges for the choice of the best of them before
  * any lap, runs the trials, and releases the one with the best noised score (account/event.h). Nothing else about the
  * trials is kept or printed: not their models, scores or number. */
-#ifndef DP_TUNE_TUNE_H
-#define DP_TUNE_TUNE_H
+#pragma once
 
 #include <signal.h>
 
@@ -36,5 +35,3 @@ struct dp_tune {
 /* Returns 0; DP_E_BUDGET if the choice costs more than the budget, or more than the data set's budget has left; or an error. An
  * error may come after the choice was charged: its cost stays. */
 int dp_tune_run(const struct dp_tune *tune, struct dp_err *err);
-
-#endif

@@ -3,7 +3,6 @@
  * charges it. Code that encodes, prints, compares or reads records iterates over the table of members below. */
 #pragma once
 
-#include "base/err.h"
 #include "query/query.h"
 #include "wire/paid.h"
 #include "wire/schema.h"

@@ -1,6 +1,5 @@
 /* Used by the programs of tests/bench: a clock, a median, and the output line of a figure. */
-#ifndef DP_BENCH_H
-#define DP_BENCH_H
+#pragma once
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -31,4 +30,3 @@ static inline void bench_line(const char *what, const char *unit, double value)
 {
     printf("%s\t%s\t%.6g\n", what, unit, value);
 }
-#endif

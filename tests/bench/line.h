@@ -1,7 +1,6 @@
 /* Used by the programs of tests/bench that measure laps: a data set in a directory of its own, and pipelines in parts, fused,
  * each of which is measured by the clock of this thread. */
-#ifndef DP_BENCH_LINE_H
-#define DP_BENCH_LINE_H
+#pragma once
 #include <string.h>
 #include <unistd.h>
 
@@ -124,4 +123,3 @@ static int in_directory(const char *program, int work(const char *path, struct d
         fprintf(stderr, "%s: %s\n", program, err.message);
     return rc;
 }
-#endif

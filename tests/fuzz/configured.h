@@ -1,6 +1,5 @@
 /* Stages as the targets configure them: the first byte of an input, from 'A' to 'Z' and then 'a' on, selects one. */
-#ifndef DP_TESTS_FUZZ_CONFIGURED_H
-#define DP_TESTS_FUZZ_CONFIGURED_H
+#pragma once
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -88,5 +87,3 @@ static inline struct dp_stage *start(const char *configuration)
         fuzz_fail(err.message, configuration, rc);
     return stage;
 }
-
-#endif

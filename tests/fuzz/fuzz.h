@@ -3,8 +3,7 @@
  *
  * A target that reads several files takes them as one input: a line "%% NAME" begins the file NAME, so that most inputs can be
  * read and written with an editor. */
-#ifndef DP_TESTS_FUZZ_H
-#define DP_TESTS_FUZZ_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,5 +38,3 @@ void fuzz_said(int rc, const struct dp_err *err);
 /* A violated property ends the process, as a fault would. */
 #define fuzz_assert(condition) ((condition) ? (void)0 : fuzz_fail(#condition, __FILE__, __LINE__))
 void fuzz_fail(const char *what, const char *file, int line) __attribute__((noreturn));
-
-#endif

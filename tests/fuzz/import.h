@@ -1,6 +1,5 @@
 /* Import of a table, like dp-import with few options, for the targets of the formats. */
-#ifndef DP_TESTS_FUZZ_IMPORT_H
-#define DP_TESTS_FUZZ_IMPORT_H
+#pragma once
 
 #include <math.h>
 #include <sys/stat.h>
@@ -35,5 +34,3 @@ static inline int fuzz_import(struct dp_import *import)
     dp_import_free(import);
     return rc;
 }
-
-#endif

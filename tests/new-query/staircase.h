@@ -4,8 +4,7 @@
  *
  * A shift by 1 changes the density by the factor e^ε, 1 or e^{−ε}. The factor e^{−ε} has a probability of m = 1/2 + c
  * min(riser, 1 − riser), the first of b m, so that E_Q[(P/Q)^α] = m e^{(α−1)ε} + s + m e^{−αε}, s = 1 − m − b m. */
-#ifndef DP_PRIV_STAIRCASE_H
-#define DP_PRIV_STAIRCASE_H
+#pragma once
 
 #include <math.h>
 
@@ -29,5 +28,3 @@ static inline void dp_staircase_curve(const struct dp_query *query, const double
         out[i] = fmin(out[i], (rise + log(m + rest)) / (orders[i] - 1) * (1 + 1e-12) + 1e-12 / (orders[i] - 1));
     }
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Records for tests that go over the table of members (wire/record.h), so that a new member is tested as well. */
-#ifndef DP_UNIT_CHANGED_H
-#define DP_UNIT_CHANGED_H
+#pragma once
 
 #include <stdio.h>
 #include <string.h>
@@ -73,5 +72,3 @@ static inline bool is_in(unsigned set, int member)
 {
     return set >> member & 1;
 }
-
-#endif

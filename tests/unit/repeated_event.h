@@ -1,6 +1,5 @@
 /* Events of draws within a lap. */
-#ifndef DP_TEST_REPEATED_EVENT_H
-#define DP_TEST_REPEATED_EVENT_H
+#pragma once
 
 #include "account/event.h"
 
@@ -12,5 +11,3 @@ static inline struct dp_event repeated_event(double rate, int64_t draws, double 
     event.contraction = contraction;
     return event;
 }
-
-#endif

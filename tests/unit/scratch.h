@@ -1,6 +1,5 @@
 /* A separate directory for a group of tests, which run in it: group setup and teardown of cmocka. */
-#ifndef DP_TESTS_SCRATCH_H
-#define DP_TESTS_SCRATCH_H
+#pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,5 +23,3 @@ static int leave(void **state)
     free(*state);
     return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
 }
-
-#endif

@@ -11,7 +11,6 @@
 #include "account/calibrate.h"
 #include "account/meter.h"
 #include "priv/repeated.h"
-#include "priv/mixture.h"
 #include "priv/pure.h"
 #include "priv/rdp.h"
 #include "base/round.h"

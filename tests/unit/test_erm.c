@@ -7,7 +7,6 @@
 #include <gsl/gsl_randist.h>
 
 #include "audit/bound.h"
-#include "math/rng.h"
 #include "stages/stage.h"
 
 enum { ROWS = 12, COLS = 3, MOST = 9 };

@@ -1,7 +1,6 @@
 /* Families of models, methods and sums: the meaning of the numbers in a frame. */
 #include "unit.h"
 
-#include "math/loss.h"
 #include "model/method.h"
 #include "model/sum.h"
 

@@ -7,7 +7,6 @@
 #include "account/solve.h"
 #include "math/loss.h"
 #include "priv/objective.h"
-#include "priv/rdp.h"
 
 static double normal(double x)
 {

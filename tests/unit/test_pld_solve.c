@@ -1,10 +1,8 @@
 /* Unknowns of a budget, by privacy loss distributions: the answer holds when checked, and a little more does not. */
 #include "unit.h"
 
-#include "account/calibrate.h"
 #include "priv/mixture.h"
 #include "priv/pld_solve.h"
-#include "account/solve.h"
 #include "base/round.h"
 
 static double spent(const struct dp_pld_part *parts, size_t count, double delta)

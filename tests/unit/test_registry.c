@@ -8,7 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "account/event.h"
 #include "gate/where.h"
 #include "ledger/people.h"
 

@@ -1,6 +1,5 @@
 /* Included by every unit test before cmocka. */
-#ifndef DP_TESTS_UNIT_H
-#define DP_TESTS_UNIT_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -128,5 +127,3 @@ static inline const char *next_of(const char **list, char sign)
         if (!(fabs(near_a - near_b) <= (tolerance)*fmax(1.0, fabs(near_b))))                                                   \
             fail_msg("%s = %.17g, expected %.17g", #a, near_a, near_b);                                                        \
     } while (0)
-
-#endif

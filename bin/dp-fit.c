@@ -351,96 +351,96 @@ static int fit(const struct dp_dataset *d, const char *path, const struct option
     return d != NULL && d->schema != NULL && !o->quiet ? tell_exports(d, chosen.loss, err) : DP_OK;
 }
 
+/* The plan of the rows of a table with this schema, before there are rows. */
+struct planned {
+    struct dp_row_plan plan;
+    struct dp_features features;
+    struct dp_fit_facts facts;
+    struct left left; /* of the budget */
+};
+
+/* bins: of two classes, numbers get bins, and not cosines (dp-fit-rules(7)). */
+static int plan_rows(struct planned *p, const char *path, bool bins, const struct options *o, struct dp_err *err)
+{
+    struct dp_schema *s = &p->plan.schema;
+    *p = (struct planned){.plan = {.basis = DP_BASIS_COSINES, .bias = true, .norm = DP_NORM_UNIT}};
+    int rc = dp_schema_load(s, path, err);
+    if (bins && !s->real_label && s->classes == 2)
+        p->plan.basis = DP_BASIS_BINS;
+    rc = rc ?: dp_features_plan(&p->features, &p->plan, err);
+    p->facts = (struct dp_fit_facts){.persons = o->rows,
+                                     .columns = (int64_t)p->features.count,
+                                     .classes = s->real_label ? 0 : (int64_t)s->classes,
+                                     .constant = true};
+    rc = rc ?: check_weights(o, p->facts.classes, err);
+    const double epsilon = json_number_value(json_object_get(s->paid, "epsilon")),
+                 delta = json_number_value(json_object_get(s->paid, "delta"));
+    return rc ?: find_left(&p->left, o, o->rows, epsilon, delta, path, err);
+}
+
+static void planned_free(struct planned *p)
+{
+    dp_features_free(&p->features, &p->plan.schema);
+    dp_row_plan_free(&p->plan);
+}
+
 /* For programs: prints the basis that the budget pays for, for numbers of a table with this schema and --rows rows, how many
  * products, and how many pairs of columns are left out because there would be too many. */
 static int choose_basis(const char *path, const struct options *o, struct dp_err *err)
 {
-    struct dp_row_plan plan = {.basis = DP_BASIS_COSINES, .bias = true, .norm = DP_NORM_UNIT};
-    struct dp_features features = {0};
+    struct planned p;
     struct dp_products products = {0};
-    struct left left = {0};
     struct dp_fit chosen;
-    int rc = dp_schema_load(&plan.schema, path, err);
-    rc = rc ?: dp_features_plan(&features, &plan, err);
-    const struct dp_schema *s = &plan.schema;
+    int rc = plan_rows(&p, path, false, o, err);
+    const struct dp_schema *s = &p.plan.schema;
     size_t numbers = 0;
     for (size_t i = 0; rc == DP_OK && i < s->columns; i++)
         numbers += s->column[i].basis.kind == DP_BASIS_COSINES;
-    const struct dp_fit_facts facts = {.persons = o->rows,
-                                       .columns = (int64_t)features.count,
-                                       .classes = s->real_label ? 0 : (int64_t)s->classes,
-                                       .cosines = (int64_t)numbers * DP_BASIS_COSINE_COUNT,
-                                       .constant = true};
-    rc = rc ?: check_weights(o, facts.classes, err);
-    rc = rc
-             ?: find_left(&left, o, facts.persons, json_number_value(json_object_get(s->paid, "epsilon")),
-                          json_number_value(json_object_get(s->paid, "delta")), path, err);
-    rc = rc ?: dp_fit_choose(&facts, &left.budget, loss_of(&facts, o), &chosen, err);
-    const bool curves = rc == DP_OK && dp_fit_curves(&facts, &chosen);
-    const int64_t most = rc == DP_OK && (curves || numbers == 0) ? dp_fit_products(&facts, &chosen) : 0;
+    p.facts.cosines = (int64_t)numbers * DP_BASIS_COSINE_COUNT;
+    rc = rc ?: dp_fit_choose(&p.facts, &p.left.budget, loss_of(&p.facts, o), &chosen, err);
+    const bool curves = rc == DP_OK && dp_fit_curves(&p.facts, &chosen);
+    const int64_t most = rc == DP_OK && (curves || numbers == 0) ? dp_fit_products(&p.facts, &chosen) : 0;
     if (most > 0)
-        rc = dp_products_plan(&products, s, features.first, (size_t)most, err);
+        rc = dp_products_plan(&products, s, p.features.first, (size_t)most, err);
     const size_t pairs = products.all;
-    if (facts.classes == 2 && products.pairs < pairs) /* some of them lost .002 of accuracy on Adult and on credit default */
+    if (p.facts.classes == 2 && products.pairs < pairs) /* some of them lost .002 of accuracy on Adult and on credit default */
         dp_products_free(&products);
     if (rc == DP_OK)
         printf("{\"columns\": %lld, \"basis\": \"%s\", \"products\": %zu, \"pairs\": %zu, \"left_out\": %zu}\n",
-               (long long)facts.columns,
+               (long long)p.facts.columns,
                products.count > 0 ? dp_bases[DP_BASIS_PRODUCTS]
                : numbers == 0     ? "none"
                                   : dp_bases[curves ? DP_BASIS_COSINES : DP_BASIS_LINE],
                products.count, products.pairs, pairs - products.pairs);
     dp_products_free(&products);
-    dp_features_free(&features, s);
-    dp_row_plan_free(&plan);
+    planned_free(&p);
     return rc;
-}
-
-/* The features of the rows that arrive. Between bins and cosines of numbers the rule decides, see dp-fit-rules(7). */
-static int plan_stream(struct dp_row_plan *plan, struct dp_features *features, const char *path, struct dp_err *err)
-{
-    *plan = (struct dp_row_plan){.bias = true, .norm = DP_NORM_UNIT};
-    int rc = dp_schema_load(&plan->schema, path, err);
-    plan->basis = !plan->schema.real_label && plan->schema.classes == 2 ? DP_BASIS_BINS : DP_BASIS_COSINES;
-    return rc ?: dp_features_plan(features, plan, err);
 }
 
 /* Prints the run for rows that arrive: a comment, the basis that the rows need, and the words of dp-loop. */
 static int fit_stream(const char *path, const struct options *o, struct dp_err *err)
 {
-    struct dp_row_plan plan;
-    struct dp_features features = {0};
-    struct left left = {0};
+    struct planned p;
     struct dp_fit chosen;
     char exec[20], seed[24];
-    int rc = plan_stream(&plan, &features, path, err);
-    const struct dp_schema *s = &plan.schema;
-    const struct dp_fit_facts facts = {.persons = o->rows,
-                                       .columns = (int64_t)features.count,
-                                       .classes = s->real_label ? 0 : (int64_t)s->classes,
-                                       .constant = true};
-    rc = rc ?: check_weights(o, facts.classes, err);
-    rc = rc
-             ?: find_left(&left, o, facts.persons, json_number_value(json_object_get(s->paid, "epsilon")),
-                          json_number_value(json_object_get(s->paid, "delta")), path, err);
-    rc = rc ?: dp_fit_stream(&facts, &left.budget, loss_of(&facts, o), &chosen, err);
+    int rc = plan_rows(&p, path, true, o, err);
+    rc = rc ?: dp_fit_stream(&p.facts, &p.left.budget, loss_of(&p.facts, o), &chosen, err);
     if (rc == DP_OK) {
-        struct fit_options more = stated_options(o, &left, exec, seed);
+        struct fit_options more = stated_options(o, &p.left, exec, seed);
         more.arrivals = o->stream;
         printf("# about %lld rows in %lld windows of %lld, %lld columns, ", (long long)o->rows, (long long)chosen.laps,
-               (long long)chosen.window, (long long)facts.columns);
-        if (facts.classes == 0)
+               (long long)chosen.window, (long long)p.facts.columns);
+        if (p.facts.classes == 0)
             printf("a number");
         else
-            printf("%lld classes", (long long)facts.classes);
-        const bool numbers = plan.basis == DP_BASIS_BINS || plan.basis == DP_BASIS_COSINES;
-        const char *basis = dp_bases[numbers ? plan.basis : DP_BASIS_LINE];
-        printf(": %s; epsilon %s, delta %s; %s%s\n%s\n", dp_loss_names[chosen.loss], left.epsilon, left.delta,
+            printf("%lld classes", (long long)p.facts.classes);
+        const bool numbers = p.plan.basis == DP_BASIS_BINS || p.plan.basis == DP_BASIS_COSINES;
+        const char *basis = dp_bases[numbers ? p.plan.basis : DP_BASIS_LINE];
+        printf(": %s; epsilon %s, delta %s; %s%s\n%s\n", dp_loss_names[chosen.loss], p.left.epsilon, p.left.delta,
                numbers ? "numbers have " : "no column is a number", numbers ? basis : "", basis);
         fit_print(stdout, &chosen, &more);
     }
-    dp_features_free(&features, s);
-    dp_row_plan_free(&plan);
+    planned_free(&p);
     return rc;
 }
 

@@ -70,16 +70,11 @@ int books_find_ledger(struct books *b, const char *what, struct dp_err *err)
     return b->ledger != NULL ? DP_OK : dp_fail(err, DP_E_USAGE, "which ledger? (%s)", what);
 }
 
-int books_find_population(struct books *b, bool name, struct dp_err *err)
+/* The people of a data set. */
+static int look_into(struct books *b, const char *directory, struct dp_err *err)
 {
     struct dp_dataset *set;
-    bool digest = dp_text_is_hex(b->data, 32);
-    if (digest || (name && !dp_is_directory(b->data))) {
-        snprintf(b->digest, sizeof b->digest, "%s", digest ? b->data : "");
-        snprintf(b->population, sizeof b->population, "%s", b->data);
-        return DP_OK;
-    }
-    int rc = dp_dataset_open(&set, b->data, err);
+    int rc = dp_dataset_open(&set, directory, err);
     if (rc != DP_OK)
         return rc;
     snprintf(b->digest, sizeof b->digest, "%s", set->digest);
@@ -88,15 +83,15 @@ int books_find_population(struct books *b, bool name, struct dp_err *err)
     return DP_OK;
 }
 
-/* Finds the people if only the directory of a data set was named. A directory that has only a ledger is not an error. */
-static void look_into(struct books *b, const char *directory)
+int books_find_population(struct books *b, bool name, struct dp_err *err)
 {
-    struct dp_dataset *set;
-    if (dp_dataset_open(&set, directory, NULL) != DP_OK)
-        return;
-    snprintf(b->digest, sizeof b->digest, "%s", set->digest);
-    snprintf(b->population, sizeof b->population, "%s", set->population);
-    dp_dataset_close(set);
+    bool digest = dp_text_is_hex(b->data, 32);
+    if (digest || (name && !dp_is_directory(b->data))) {
+        snprintf(b->digest, sizeof b->digest, "%s", digest ? b->data : "");
+        snprintf(b->population, sizeof b->population, "%s", b->data);
+        return DP_OK;
+    }
+    return look_into(b, b->data, err);
 }
 
 /* Opens the registry, if there is one. write: it will be written. */
@@ -114,7 +109,7 @@ int books_find_people(struct books *b, const char *operand, bool write, struct d
 {
     struct dp_people_query query = {.population = b->population, .data = b->digest[0] != '\0' ? b->digest : NULL};
     if (b->data == NULL && operand != NULL && dp_is_directory(operand))
-        look_into(b, operand);
+        look_into(b, operand, NULL); /* which may have only a ledger */
     query.own[0] = b->ledger;
     if (!b->choice.none && b->ledger != b->own && b->data != NULL && dp_is_directory(b->data)) {
         snprintf(b->own, sizeof b->own, "%.4000s/ledger", b->data);

@@ -80,14 +80,6 @@ static int event_of(const json_t *json, int64_t lap, struct dp_record *first, st
     return rc;
 }
 
-static int append(struct dp_charges *to, const struct dp_charges *from, struct dp_err *err)
-{
-    int rc = DP_OK;
-    for (size_t i = 0; rc == DP_OK && i < from->count; i++)
-        rc = dp_charges_add(to, &from->charge[i].event, from->charge[i].laps, err);
-    return rc;
-}
-
 /* The run is complete: its laps become charges, as the gate charges them. */
 static int end_run(struct reader *r, struct dp_err *err)
 {
@@ -109,7 +101,7 @@ static int end_run(struct reader *r, struct dp_err *err)
     all->moves |= r->run->charges.count > 1;
     all->prior_epsilon += r->run->prior_epsilon;
     all->prior_delta += r->run->prior_delta;
-    return rc ?: append(&all->charges, &r->run->charges, err);
+    return rc ?: dp_charges_add_all(&all->charges, dp_charges_add, &r->run->charges, err);
 }
 
 /* The epsilon that a frame states. In texts of earlier versions it may be what a paper claims (as_published), which bounds

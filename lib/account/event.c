@@ -45,13 +45,10 @@ int dp_tuning_add(struct dp_tuning *tuning, const struct dp_charges *charges, in
             return DP_OK;
         }
     dp_extend(&tuning->setting, &tuning->capacity, tuning->settings + 1, sizeof *tuning->setting);
-    int rc = DP_OK;
     struct dp_setting *setting = &tuning->setting[tuning->settings++];
     *setting = (struct dp_setting){.times = times};
     /* Runs are added one by one, because shuffled epochs of equal events must stay separate. */
-    for (size_t i = 0; rc == DP_OK && i < charges->count; i++)
-        rc = dp_charges_add(&setting->charges, &charges->charge[i].event, charges->charge[i].laps, err);
-    return rc;
+    return dp_charges_add_all(&setting->charges, dp_charges_add, charges, err);
 }
 
 static int tuning_copy(struct dp_tuning **to, const struct dp_tuning *from, struct dp_err *err)
@@ -279,6 +276,14 @@ int dp_charges_add_run(struct dp_charges *charges, const struct dp_event *event,
 int dp_charges_continue(struct dp_charges *charges, const struct dp_event *event, int64_t laps, struct dp_err *err)
 {
     return add(charges, event, laps, true, err);
+}
+
+int dp_charges_add_all(struct dp_charges *charges, dp_charges_adder *add_one, const struct dp_charges *more, struct dp_err *err)
+{
+    int rc = DP_OK;
+    for (size_t i = 0; rc == DP_OK && i < more->count; i++)
+        rc = add_one(charges, &more->charge[i].event, more->charge[i].laps, err);
+    return rc;
 }
 
 int dp_charges_without_delta(const struct dp_charges *charges, struct dp_charges *plain, double *delta, struct dp_err *err)

@@ -134,6 +134,11 @@ int dp_charges_without_delta(const struct dp_charges *charges, struct dp_charges
 /* Raises the charge of the event to at least that many laps; adds a charge if the event does not have one yet. */
 int dp_charges_at_least(struct dp_charges *charges, const struct dp_event *event, int64_t laps, struct dp_err *err);
 
+/* Adds each charge of the other list, by one of these functions. */
+typedef int dp_charges_adder(struct dp_charges *charges, const struct dp_event *event, int64_t laps, struct dp_err *err);
+int dp_charges_add_all(struct dp_charges *charges, dp_charges_adder *add_one, const struct dp_charges *more,
+                       struct dp_err *err);
+
 /* The laps of the event, in all its charges. */
 int64_t dp_charges_laps(const struct dp_charges *charges, const struct dp_event *event);
 int64_t dp_charges_all(const struct dp_charges *charges); /* of all events */

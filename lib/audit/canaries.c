@@ -151,9 +151,7 @@ static int start(struct audit *a, struct dp_err *err)
 static int sampled_lap(struct audit *a, struct dp_err *err)
 {
     bool was;
-    int rc = dp_audit_part_take(a->part[SAMPLER], a->out->watch, a->token, err);
-    if (rc == DP_OK && (a->token->label != DP_LABEL_RAW || a->token->records != 1))
-        rc = dp_fail(err, DP_E_USAGE, "the first stage of the pipeline must sample rows, as dp-sample does");
+    int rc = dp_audit_sampler_take(a->part[SAMPLER], a->out->watch, a->token, err);
     const bool full = rc == DP_OK && a->token->record->sampler == DP_SAMPLER_FULL;
     for (size_t k = 0; rc == DP_OK && !full && k < a->canaries; k++)
         if (!a->in[k])

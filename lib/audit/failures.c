@@ -127,9 +127,7 @@ static int one_lap(struct audit *a, bool present, int64_t lap, struct dp_err *er
     else
         dp_frame_copy(a->token, a->moved[lap - 1]);
     dp_frame_begin_lap(a->token, a->token, lap, a->out->laps, true);
-    int rc = take(a, SAMPLER, err);
-    if (rc == DP_OK && (a->token->label != DP_LABEL_RAW || a->token->records != 1))
-        rc = dp_fail(err, DP_E_USAGE, "the first stage of the pipeline must sample rows, as dp-sample does");
+    int rc = dp_audit_sampler_take(a->part[SAMPLER], a->out->watch, a->token, err);
     if (rc != DP_OK)
         return rc;
     enum dp_sampler sampler = a->token->record->sampler;
@@ -151,13 +149,6 @@ static int keep(struct audit *a, int64_t at, struct dp_err *err)
     return rc;
 }
 
-static void keep_uncharged(struct dp_frame *f)
-{
-    for (int i = 0; i < DP_F_COUNT; i++)
-        if (dp_fields[i].visibility == DP_PAID)
-            dp_frame_drop(f, (enum dp_field)i);
-}
-
 static const char *unit_of(const struct audit *a)
 {
     return a->data->person != NULL ? "person" : "row";
@@ -170,8 +161,8 @@ static int compare(struct audit *a, int64_t at, enum dp_provoke kind, struct dp_
     snprintf(lap, sizeof lap, "lap %lld", (long long)at);
     const char *where = at == 0 ? "at the start" : at <= a->out->laps ? lap : "at the end";
     dp_frame_copy(a->aside, a->released[at]);
-    keep_uncharged(a->aside);
-    keep_uncharged(a->token);
+    dp_audit_keep_uncharged(a->aside);
+    dp_audit_keep_uncharged(a->token);
     int rc = dp_model_compare(a->aside, a->token, &exact, what, sizeof what, err);
     a->out->differs = rc == 1;
     return rc == 1 ? dp_fail(err, DP_E_RUN, "%s %lld as '%s', %s: the frame shows it in a field that is not charged (%s)",

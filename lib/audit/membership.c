@@ -204,10 +204,7 @@ static bool same_record(const struct dp_record *a, const struct dp_record *b)
 static int sampled_lap(struct audit *a, bool with, bool note, struct dp_record *sampled, bool *in, struct dp_err *err)
 {
     const struct dp_array *rows;
-    int rc = DP_OK;
-    if (a->token->label != DP_LABEL_RAW || a->token->records != 1)
-        rc = dp_fail(err, DP_E_USAGE, "the first stage of the pipeline must sample rows, as dp-sample does");
-    rc = rc ?: dp_frame_need_array(a->token, DP_F_ROWS, DP_I64, 1, &rows, err);
+    int rc = dp_frame_need_array(a->token, DP_F_ROWS, DP_I64, 1, &rows, err);
     if (rc != DP_OK)
         return rc;
     *sampled = *a->token->record;
@@ -236,7 +233,7 @@ static int private_lap(struct audit *a, bool with, bool note, bool *in, struct d
 {
     const struct dp_audit_watch *w = a->out->watch;
     struct dp_record sampled;
-    int rc = dp_audit_part_take(a->part[SAMPLER], w, a->token, err);
+    int rc = (a->gathered ? dp_audit_part_take : dp_audit_sampler_take)(a->part[SAMPLER], w, a->token, err);
     *in = true;
     if (rc == DP_OK && !a->gathered)
         rc = sampled_lap(a, with, note, &sampled, in, err);

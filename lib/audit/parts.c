@@ -97,6 +97,21 @@ int dp_audit_part_take(struct dp_child *part, const struct dp_audit_watch *watch
     return *watch->stop != 0 ? dp_fail(err, DP_E_RUN, "interrupted") : rc;
 }
 
+int dp_audit_sampler_take(struct dp_child *part, const struct dp_audit_watch *watch, struct dp_frame *frame, struct dp_err *err)
+{
+    int rc = dp_audit_part_take(part, watch, frame, err);
+    return rc != DP_OK || (frame->label == DP_LABEL_RAW && frame->records == 1)
+               ? rc
+               : dp_fail(err, DP_E_USAGE, "the first stage of the pipeline must sample rows, as dp-sample does");
+}
+
+void dp_audit_keep_uncharged(struct dp_frame *frame)
+{
+    for (int i = 0; i < DP_F_COUNT; i++)
+        if (dp_fields[i].visibility == DP_PAID)
+            dp_frame_drop(frame, (enum dp_field)i);
+}
+
 int dp_audit_parts_end(struct dp_child **part, int count, const struct dp_audit_watch *watch, struct dp_frame *frame,
                        struct dp_err *err)
 {

@@ -39,6 +39,13 @@ int dp_audit_part_start(struct dp_child **part, const struct dp_audit_watch *wat
 /* Passes the frame through the part, in place. DP_E_BUDGET if the gate has ended the run. */
 int dp_audit_part_take(struct dp_child *part, const struct dp_audit_watch *watch, struct dp_frame *frame, struct dp_err *err);
 
+/* The same for the first stage; DP_E_USAGE if it does not sample rows. */
+int dp_audit_sampler_take(struct dp_child *part, const struct dp_audit_watch *watch, struct dp_frame *frame,
+                          struct dp_err *err);
+
+/* Drops the fields that are charged. The others are released, too, and nothing pays for them. */
+void dp_audit_keep_uncharged(struct dp_frame *frame);
+
 /* Ends parts with an end frame, or (dp_audit_parts_kill) at once. Both free the children and set them to NULL; a NULL part was
    not started. */
 int dp_audit_parts_end(struct dp_child **part, int count, const struct dp_audit_watch *watch, struct dp_frame *frame,

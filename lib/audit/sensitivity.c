@@ -33,15 +33,20 @@ static const char *unit_of(const struct audit *a)
     return a->data->person != NULL ? "person" : "row";
 }
 
+/* Writes the data set with the changed rows, and starts the pipeline on it. */
 static int start(struct audit *a, int64_t seed, struct dp_err *err)
 {
     const struct dp_audit_watch *w = a->out->watch;
-    int rc = dp_audit_part_start(&a->part[0], w, &a->pipeline, 0, 1, a->variant.path, err);
+    int rc = dp_variant_write(&a->variant, a->data, false, &a->changed.rows, err);
+    rc = rc ?: dp_audit_part_start(&a->part[0], w, &a->pipeline, 0, 1, a->variant.path, err);
     rc = rc ?: dp_audit_part_start(&a->part[1], w, &a->pipeline, 1, a->pipeline.stages, a->variant.path, err);
     if (rc == DP_OK)
         dp_audit_hello(a->token, a->out->laps, seed);
     for (int i = 0; rc == DP_OK && i < 2; i++)
         rc = dp_audit_part_take(a->part[i], w, a->token, err);
+    /* Each side computes the same models again from the kept sums. */
+    if (a->model != NULL)
+        memset(a->model, 0, a->model_rows * a->model_cols * sizeof *a->model);
     return rc;
 }
 
@@ -152,9 +157,7 @@ static int one_lap(struct audit *a, int64_t lap, bool present, struct dp_err *er
     const struct dp_audit_watch *w = a->out->watch;
     bool was;
     int rc = make_token(a, lap, err);
-    rc = rc ?: dp_audit_part_take(a->part[0], w, a->token, err);
-    if (rc == DP_OK && (a->token->label != DP_LABEL_RAW || a->token->records != 1))
-        rc = dp_fail(err, DP_E_USAGE, "the first stage of the pipeline must sample rows, as dp-sample does");
+    rc = rc ?: dp_audit_sampler_take(a->part[0], w, a->token, err);
     if (rc != DP_OK)
         return rc;
     struct dp_record sampled = *a->token->record;
@@ -204,9 +207,7 @@ static int train(struct audit *a, const struct dp_frame *f, struct dp_err *err)
 static void keep_rest(struct dp_frame *f)
 {
     dp_frame_strip(f);
-    for (int i = 0; i < DP_F_COUNT; i++)
-        if (dp_fields[i].visibility == DP_PAID)
-            dp_frame_drop(f, (enum dp_field)i);
+    dp_audit_keep_uncharged(f);
 }
 
 /* Everything except the sum and the count must be the same on both sides. */
@@ -272,27 +273,19 @@ static int compare(struct audit *a, const char *kind, struct dp_err *err)
 static int run_absent(struct audit *a, int64_t seed, struct dp_err *err)
 {
     dp_provoke(&a->changed, a->out->replace_one ? DP_PROVOKE_ITSELF : DP_PROVOKE_BLANK, (size_t)a->row, 0);
-    int rc = dp_variant_write(&a->variant, a->data, false, &a->changed.rows, err);
-    rc = rc ?: start(a, seed, err);
-    for (size_t j = 0; a->model != NULL && j < a->model_rows * a->model_cols; j++)
-        a->model[j] = 0;
+    int rc = start(a, seed, err);
     for (int64_t lap = 1; rc == DP_OK && lap <= a->out->laps; lap++) {
         rc = one_lap(a, lap, a->out->replace_one, err);
         if (rc == DP_OK)
             dp_frame_copy(a->absent[lap - 1], a->token);
         rc = rc ?: train(a, a->token, err);
     }
-    rc = rc ?: dp_audit_parts_end(a->part, 2, a->out->watch, a->token, err);
-    return rc;
+    return rc ?: dp_audit_parts_end(a->part, 2, a->out->watch, a->token, err);
 }
 
 static int run_present(struct audit *a, int64_t seed, enum dp_provoke kind, struct dp_err *err)
 {
-    /* The model must be the same as on the other side: it is computed again from the kept sums. */
-    int rc = dp_variant_write(&a->variant, a->data, false, &a->changed.rows, err);
-    rc = rc ?: start(a, seed, err);
-    for (size_t j = 0; a->model != NULL && j < a->model_rows * a->model_cols; j++)
-        a->model[j] = 0;
+    int rc = start(a, seed, err);
     for (int64_t lap = 1; rc == DP_OK && lap <= a->out->laps; lap++) {
         rc = one_lap(a, lap, true, err);
         if (rc != DP_OK)
@@ -349,17 +342,15 @@ static int run(struct audit *a, struct dp_err *err)
     rc = rc ?: dp_dataset_open(&a->data, out->data, err);
     if (rc == DP_OK && a->data->persons < 2)
         rc = dp_fail(err, DP_E_RUN, "%s has fewer than two %ss", out->data, unit_of(a));
-    if (rc == DP_OK) {
-        dp_provoke_open(&a->changed, a->data);
-        a->absent = dp_new((size_t)out->laps, sizeof *a->absent);
-    }
-    for (int64_t lap = 0; rc == DP_OK && lap < out->laps; lap++)
+    if (rc != DP_OK)
+        return rc;
+    dp_provoke_open(&a->changed, a->data);
+    a->token = dp_frame_new();
+    a->aside = dp_frame_new();
+    a->absent = dp_new((size_t)out->laps, sizeof *a->absent);
+    for (int64_t lap = 0; lap < out->laps; lap++)
         a->absent[lap] = dp_frame_new();
-    if (rc == DP_OK) {
-        a->token = dp_frame_new();
-        a->aside = dp_frame_new();
-    }
-    rc = rc ?: dp_variant_open(&a->variant, out->scratch, out->data, err);
+    rc = dp_variant_open(&a->variant, out->scratch, out->data, err);
     rc = rc ?: probe(a, err);
     struct dp_stream stream;
     dp_key_derive(&a->key, out->seed, "dp-audit", 0);

@@ -272,8 +272,7 @@ static int check_budget(const struct dp_payer *p, const struct dp_frame *frame, 
 {
     struct dp_charges once = {0};
     int rc = dp_contract_once(&p->contract, frame, &once, err);
-    for (size_t i = 0; rc == DP_OK && i < p->with.charges.count; i++)
-        rc = dp_charges_add(&once, &p->with.charges.charge[i].event, p->with.charges.charge[i].laps, err);
+    rc = rc ?: dp_charges_add_all(&once, dp_charges_add, &p->with.charges, err);
     rc = rc ?: dp_least_check(&p->spend, &once, p->contract.laps.kinds, err);
     dp_charges_free(&once);
     return rc;
@@ -305,11 +304,9 @@ static int check_weak(const struct dp_payer *p, const struct dp_frame *frame, vo
 static int begin_with(struct dp_payer *p, struct dp_err *err)
 {
     const struct dp_charges *with = &p->with.charges;
-    int rc = DP_OK;
     if (p->contract.last > 0 && !p->options->no_ledger)
         return DP_OK;
-    for (size_t i = 0; rc == DP_OK && i < with->count; i++)
-        rc = dp_charges_add_run(&p->base, &with->charge[i].event, with->charge[i].laps, err);
+    int rc = dp_charges_add_all(&p->base, dp_charges_add_run, with, err);
     return rc ?: dp_spend_lost(&p->spend, with, err);
 }
 
@@ -367,9 +364,7 @@ int dp_payer_check(struct dp_payer *p, const struct dp_frame *frame, struct dp_e
 /* Adds what the run has used after that many of its laps. */
 static int used_after(const struct dp_payer *p, int64_t laps, struct dp_charges *used, struct dp_err *err)
 {
-    int rc = DP_OK;
-    for (size_t i = 0; rc == DP_OK && i < p->base.count; i++)
-        rc = dp_charges_continue(used, &p->base.charge[i].event, p->base.charge[i].laps, err);
+    int rc = dp_charges_add_all(used, dp_charges_continue, &p->base, err);
     if (rc == DP_OK && !p->spend.adaptive && laps > p->done)
         rc = dp_plan_continue(&p->contract.plan, p->done, laps, used, err);
     return rc;

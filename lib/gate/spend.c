@@ -11,8 +11,7 @@ static int best_of(const struct dp_spend *s, int64_t laps, const struct dp_charg
     struct dp_charges charges = {0};
     struct dp_answer answer = {.upper = (double)INFINITY};
     int rc = dp_plan_charges(s->plan, laps, &charges, err);
-    for (size_t i = 0; rc == DP_OK && i < lost->count; i++)
-        rc = dp_charges_add(&charges, &lost->charge[i].event, lost->charge[i].laps, err);
+    rc = rc ?: dp_charges_add_all(&charges, dp_charges_add, lost, err);
     rc = rc ?: dp_account_epsilon(DP_ACCOUNTANT_BEST, &charges, s->delta, &answer, err);
     dp_charges_free(&charges);
     *epsilon = answer.upper;

@@ -338,11 +338,8 @@ bool dp_ledger_same_run(const struct dp_ledger_entry *a, const struct dp_ledger_
 /* Makes the list equal to the other one; false: too many laps. */
 static bool assign(struct dp_charges *to, const struct dp_charges *from)
 {
-    int rc = DP_OK;
     dp_charges_clear(to);
-    for (size_t i = 0; rc == DP_OK && i < from->count; i++)
-        rc = dp_charges_continue(to, &from->charge[i].event, from->charge[i].laps, NULL);
-    return rc == DP_OK;
+    return dp_charges_add_all(to, dp_charges_continue, from, NULL) == DP_OK;
 }
 
 bool dp_ledger_entry_resume(struct dp_ledger_entry *entry, size_t seq)
@@ -492,14 +489,6 @@ static bool contains(const struct dp_charges *more, const struct dp_charges *les
     return true;
 }
 
-int dp_ledger_add_plan(const struct dp_ledger_entry *entry, struct dp_charges *charges, struct dp_err *err)
-{
-    int rc = DP_OK;
-    for (size_t i = 0; rc == DP_OK && i < entry->plan.count; i++)
-        rc = dp_charges_at_least(charges, &entry->plan.charge[i].event, entry->plan.charge[i].laps, err);
-    return rc;
-}
-
 bool dp_ledger_entry_ended(const struct dp_ledger_entry *entry)
 {
     return entry->close != NULL && strcmp(entry->closed.status, "interrupted") != 0 && contains(&entry->paid, &entry->plan);
@@ -580,7 +569,7 @@ static const char *take_plan(struct dp_ledger_book *book, json_t *line)
         if (entry->holds || !contains(&plan, &entry->stops.out))
             why = "its plan is not all that its run may release";
         /* A plan that was interrupted still counts: what had been released may have decided the new one. */
-        else if (!assign(&entry->paid, &plan) || dp_ledger_add_plan(entry, &plan, NULL) != DP_OK)
+        else if (!assign(&entry->paid, &plan) || dp_charges_add_all(&plan, dp_charges_at_least, &entry->plan, NULL) != DP_OK)
             why = malformed;
         entry->planned = true;
     }

@@ -143,9 +143,6 @@ const char *dp_ledger_book_join(struct dp_ledger_book *book, struct dp_ledger_en
 /* Whether the event has a delta of its own for names, as a schema has, and no lap of a run. */
 bool dp_ledger_names(const struct dp_event *event);
 
-/* Raises the laps of each event in the list to at least the laps of the plan. */
-int dp_ledger_add_plan(const struct dp_ledger_entry *entry, struct dp_charges *charges, struct dp_err *err);
-
 /* Whether it has ended by itself, after all laps of its plan: nothing that it released had decided when. */
 bool dp_ledger_entry_ended(const struct dp_ledger_entry *entry);
 

@@ -177,6 +177,17 @@ static int append(struct dp_ledger *l, const struct batch *batch, struct dp_err 
     return rc ?: write_down(l, batch, at, torn, err);
 }
 
+/* Appends a line with these members. */
+static int append_line(struct dp_ledger *l, json_t *members, struct dp_err *err)
+{
+    struct batch batch;
+    batch_start(&batch, &l->book);
+    int rc = batch_add(&batch, members, err);
+    rc = rc ?: append(l, &batch, err);
+    free(batch.text);
+    return rc;
+}
+
 static int new_ledger(struct dp_ledger **ledger, const char *path, bool create, struct dp_err *err)
 {
     *ledger = NULL;
@@ -593,19 +604,15 @@ static int check_new(const struct dp_ledger *l, const struct dp_ledger_run *run,
 static int state(struct dp_ledger *l, const struct dp_ledger_run *run, const struct dp_ledger_statement *s,
                  char over[DP_ERR_MESSAGE_SIZE], struct dp_err *err)
 {
-    struct batch batch = {0};
     int rc = begin_anew(l, err);
     rc = rc ?: check_place(l, run, err);
     rc = rc ?: check_new(l, run, s->what, err);
     if (rc != DP_OK)
         return rc;
     name_run(l);
-    batch_start(&batch, &l->book);
-    rc = batch_add(&batch, stated_line(run, s, l->run), err);
-    rc = rc ?: append(l, &batch, err);
+    rc = append_line(l, stated_line(run, s, l->run), err);
     rc = rc ?: dp_ledger_beside_write(l->path, l->mark, err);
     rc = rc ?: note_over(l, run, over, err);
-    free(batch.text);
     end(l);
     return rc;
 }
@@ -643,8 +650,7 @@ int dp_ledger_resumed(const char *path, const char *mark, bool earlier, struct d
     rc = rc ?: dp_ledger_book_checkpoint(&book, mark, earlier, &entry, err);
     if (rc == DP_OK && !dp_ledger_entry_resume(entry, place.seq))
         rc = dp_fail(err, DP_E_RUN, "the run has too many laps to account for");
-    for (size_t i = 0; rc == DP_OK && i < entry->stops.newest.used.count; i++)
-        rc = dp_charges_continue(used, &entry->stops.newest.used.charge[i].event, entry->stops.newest.used.charge[i].laps, err);
+    rc = rc ?: dp_charges_add_all(used, dp_charges_continue, &entry->stops.newest.used, err);
     rc = rc ?: dp_ledger_entry_base(entry, base, err);
     dp_ledger_book_free(&book);
     return rc;
@@ -724,7 +730,7 @@ static int check_more(struct dp_ledger *l, const struct dp_event *event, int64_t
 
 int dp_ledger_reserve(struct dp_ledger *l, const struct dp_event *event, int64_t laps, struct dp_err *err)
 {
-    struct batch batch = {0};
+    const struct dp_charge more = {*event, laps};
     if (l->broken)
         return dp_fail(err, DP_E_RUN, "the run has ended in the ledger %s", l->path);
     if (laps < 1)
@@ -733,16 +739,10 @@ int dp_ledger_reserve(struct dp_ledger *l, const struct dp_event *event, int64_t
     rc = rc ?: begin(l, err);
     rc = rc ?: check_own(l, err);
     rc = rc ?: check_more(l, event, laps, err);
-    if (rc == DP_OK) {
-        batch_start(&batch, &l->book);
-        rc = batch_add(&batch,
-                       json_pack("{s:s, s:s, s:o}", "kind", "reserve", "run", l->run, "charge",
-                                 dp_charge_to_json(&(struct dp_charge){*event, laps})),
-                       err);
-    }
-    rc = rc ?: append(l, &batch, err);
+    rc = rc
+             ?: append_line(
+                    l, json_pack("{s:s, s:s, s:o}", "kind", "reserve", "run", l->run, "charge", dp_charge_to_json(&more)), err);
     end(l);
-    free(batch.text);
     l->broken = rc != DP_OK && rc != DP_E_BUDGET;
     return rc;
 }
@@ -757,8 +757,7 @@ static int used_of(const struct dp_ledger *l, const struct dp_charges *used, str
     for (size_t i = 0; rc == DP_OK && i < used->count; i++)
         if (used->charge[i].laps > 0)
             rc = dp_charges_continue(all, &used->charge[i].event, used->charge[i].laps, err);
-    for (size_t i = 0; rc == DP_OK && i < self->stops.out.count; i++)
-        rc = dp_charges_at_least(all, &self->stops.out.charge[i].event, self->stops.out.charge[i].laps, err);
+    rc = rc ?: dp_charges_add_all(all, dp_charges_at_least, &self->stops.out, err);
     for (size_t i = 0; rc == DP_OK && !self->holds && i < all->count; i++) {
         int64_t paid = dp_charges_laps(&self->paid, &all->charge[i].event);
         if (all->charge[i].laps > paid)
@@ -839,19 +838,13 @@ static json_t *checkpoint_line(const struct dp_ledger *l, const struct dp_charge
 static int settle_run(struct dp_ledger *l, const struct dp_charges *used, const struct dp_charges *until,
                       const struct dp_ledger_end *how, struct dp_err *err)
 {
-    struct batch batch = {0};
     struct dp_charges all = {0};
     int rc = begin(l, err);
     rc = rc ?: check_own(l, err);
     rc = rc ?: used_of(l, used, &all, err);
-    if (rc == DP_OK) {
-        batch_start(&batch, &l->book);
-        rc = batch_add(&batch, how != NULL ? close_line(l, how, &all) : checkpoint_line(l, &all, until), err);
-    }
-    rc = rc ?: append(l, &batch, err);
+    rc = rc ?: append_line(l, how != NULL ? close_line(l, how, &all) : checkpoint_line(l, &all, until), err);
     rc = rc ?: dp_ledger_beside_write(l->path, l->mark, err);
     end(l);
-    free(batch.text);
     dp_charges_free(&all);
     return rc;
 }
@@ -1052,19 +1045,6 @@ static int begin_budget(struct dp_ledger *l, const struct dp_ledger_limit *old, 
     return rc ?: check_orders(b, b->epsilon - before->epsilon, b->delta - before->delta, deltas, err);
 }
 
-static int write_budget(struct dp_ledger *l, const struct dp_ledger_budget *b, const struct dp_ledger_before *before,
-                        const double deltas[DP_LEDGER_ORDERS], struct dp_err *err)
-{
-    struct batch batch = {0};
-    memset(l->run, '0', DP_LEDGER_RUN); /* a mark without a run */
-    batch_start(&batch, &l->book);
-    int rc = batch_add(&batch, budget_line(b, before, deltas), err);
-    rc = rc ?: append(l, &batch, err);
-    rc = rc ?: dp_ledger_beside_write(l->path, l->mark, err);
-    free(batch.text);
-    return rc;
-}
-
 static int add_budget(struct dp_ledger *l, struct dp_ledger_budget *b, struct dp_err *err)
 {
     struct dp_ledger_before before = {0};
@@ -1073,7 +1053,11 @@ static int add_budget(struct dp_ledger *l, struct dp_ledger_budget *b, struct dp
     const struct dp_ledger_limit *old = rc == DP_OK ? budget_of(&l->book, b) : NULL;
     rc = rc ?: cost_before(&l->book, b, &before, err);
     rc = rc ?: before.used ? lower(l, old, b, deltas, err) : begin_budget(l, old, b, &before, deltas, err);
-    return rc ?: write_budget(l, b, &before, deltas, err);
+    if (rc != DP_OK)
+        return rc;
+    memset(l->run, '0', DP_LEDGER_RUN); /* a mark without a run */
+    rc = append_line(l, budget_line(b, &before, deltas), err);
+    return rc ?: dp_ledger_beside_write(l->path, l->mark, err);
 }
 
 static int check_budget(const struct dp_ledger_budget *b, struct dp_err *err)

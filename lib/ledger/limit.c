@@ -108,7 +108,7 @@ static int add_entry(const struct dp_ledger_limit *limit, struct dp_ledger_costs
     struct dp_charges own = {0};
     int rc = dp_ledger_add_spent(entry, &own, err);
     if (rc == DP_OK && entry->close == NULL)
-        rc = dp_ledger_add_plan(entry, &own, err);
+        rc = dp_charges_add_all(&own, dp_charges_at_least, &entry->plan, err);
     if (entry->holds)
         add_filter(limit, entry, spent);
     else
@@ -251,8 +251,8 @@ int dp_ledger_limit_whole(const struct dp_ledger_entry *self, const struct dp_le
                           struct dp_charges *charges, struct dp_err *err)
 {
     int rc = dp_ledger_entry_base(self, charges, err);
-    for (size_t i = 0; rc == DP_OK && run->with != NULL && i < run->with->count; i++)
-        rc = dp_charges_add_run(charges, &run->with->charge[i].event, run->with->charge[i].laps, err);
+    if (rc == DP_OK && run->with != NULL)
+        rc = dp_charges_add_all(charges, dp_charges_add_run, run->with, err);
     return rc ?: laps > run->done ? dp_plan_continue(run->plan, run->done, laps, charges, err) : DP_OK;
 }
 

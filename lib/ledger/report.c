@@ -612,6 +612,19 @@ static void print_counts(const json_t *total, FILE *stream)
         fprintf(stream, "%s, %s and %s of other tools", runs, laps, others);
 }
 
+/* Prints the cost and the counts of a total. */
+static void print_cost(const json_t *total, FILE *stream)
+{
+    char epsilon[32];
+    const json_t *budget = json_object_get(total, "budget");
+    fprintf(stream, ": epsilon %s at delta %g", number_of(total, "epsilon", epsilon),
+            json_number_value(json_object_get(total, "delta")));
+    if (budget != NULL)
+        fprintf(stream, " of a budget of %g", json_number_value(json_object_get(budget, "epsilon")));
+    fputs(", by ", stream);
+    print_counts(total, stream);
+}
+
 /* Prints how the budget counts, and the sum of what the runs state by themselves. */
 static void print_counted(const json_t *budget, FILE *stream)
 {
@@ -633,12 +646,8 @@ static void print_spent(const json_t *total, FILE *stream)
     char epsilon[32];
     const json_t *budget = json_object_get(total, "budget"), *other;
     const char *why = text_of(total, json_object_get(total, "why") != NULL ? "why" : "accountant");
-    fprintf(stream, "spent: epsilon %s at delta %g", number_of(total, "epsilon", epsilon),
-            json_number_value(json_object_get(total, "delta")));
-    if (budget != NULL)
-        fprintf(stream, " of a budget of %g", json_number_value(json_object_get(budget, "epsilon")));
-    fputs(", by ", stream);
-    print_counts(total, stream);
+    fputs("spent", stream);
+    print_cost(total, stream);
     fprintf(stream, " (%s", why);
     if (budget != NULL && json_number_value(json_object_get(budget, "order")) > 0)
         fprintf(stream, " at order %g", json_number_value(json_object_get(budget, "order")));
@@ -668,12 +677,7 @@ static void print_closing(const json_t *total, const char *ledger, FILE *stream)
         fputs("by all runs on these people", stream);
     else
         fprintf(stream, "by all runs in %s", ledger);
-    fprintf(stream, ": epsilon %s at delta %g", number_of(total, "epsilon", epsilon),
-            json_number_value(json_object_get(total, "delta")));
-    if (budget != NULL)
-        fprintf(stream, " of a budget of %g", json_number_value(json_object_get(budget, "epsilon")));
-    fputs(", by ", stream);
-    print_counts(total, stream);
+    print_cost(total, stream);
     if (json_array_size(ledgers) > 1)
         fprintf(stream, " in %zu ledgers", json_array_size(ledgers));
     if (stated != NULL && json_object_get(budget, "before") == NULL &&

@@ -65,12 +65,10 @@ int dp_ledger_sum_add(struct dp_ledger_sum *sum, const struct dp_ledger_entry *e
     struct dp_charges own = {0};
     int rc = dp_ledger_add_spent(entry, &own, err);
     if (rc == DP_OK && basis == DP_LEDGER_BY_PLAN)
-        rc = dp_ledger_add_plan(entry, &own, err);
-    for (size_t i = 0; rc == DP_OK && i < own.count; i++) {
-        rc = dp_charges_add(&sum->all, &own.charge[i].event, own.charge[i].laps, err);
-        if (rc == DP_OK && fixed)
-            rc = dp_charges_add(&sum->fixed, &own.charge[i].event, own.charge[i].laps, err);
-    }
+        rc = dp_charges_add_all(&own, dp_charges_at_least, &entry->plan, err);
+    rc = rc ?: dp_charges_add_all(&sum->all, dp_charges_add, &own, err);
+    if (rc == DP_OK && fixed)
+        rc = dp_charges_add_all(&sum->fixed, dp_charges_add, &own, err);
     if (rc == DP_OK && !fixed && dp_ledger_entry_spent(entry))
         add_at_order(sum, entry, &own);
     dp_charges_free(&own);

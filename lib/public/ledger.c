@@ -60,9 +60,7 @@ static int check_budget(const struct dpline_ledger *l, const struct dp_event *ev
 {
     struct dp_charges all = {0};
     struct dp_answer answer = {0};
-    int rc = DP_OK;
-    for (size_t i = 0; rc == DP_OK && i < l->paid.count; i++)
-        rc = dp_charges_continue(&all, &l->paid.charge[i].event, l->paid.charge[i].laps, err);
+    int rc = dp_charges_add_all(&all, dp_charges_continue, &l->paid, err);
     rc = rc ?: dp_charges_continue(&all, event, laps, err);
     rc = rc ?: dp_account_epsilon(DP_ACCOUNTANT_BEST, &all, l->delta, &answer, err);
     if (rc == DP_OK && !(answer.upper <= l->epsilon))
@@ -97,9 +95,7 @@ int dpline_ledger_close(struct dpline_ledger *ledger, const struct dpline_accoun
     struct dp_answer answer = {0};
     struct dp_charges laps = {0}; /* of one run, for any account */
     const struct dp_charges *said = used != NULL ? &used->charges : &ledger->paid;
-    int rc = DP_OK;
-    for (size_t i = 0; rc == DP_OK && i < said->count; i++)
-        rc = dp_charges_continue(&laps, &said->charge[i].event, said->charge[i].laps, &err);
+    int rc = dp_charges_add_all(&laps, dp_charges_continue, said, &err);
     rc = rc ?: dp_account_epsilon(DP_ACCOUNTANT_BEST, &laps, ledger->delta, &answer, &err);
     rc = rc
              ?: dp_ledger_close(ledger->ledger,

@@ -12,56 +12,39 @@
 #include "stages/eval_paid.h"
 #include "stages/stages.h"
 
-enum metric {
-    METRIC_ACCURACY,
-    METRIC_AUC,
-    METRIC_LOG_LOSS,
-    METRIC_MSE,
-    METRIC_R2,
-    METRIC_OBJECTIVE,
-    METRIC_CONFUSION,
-    METRIC_MAJORITY,
-    METRIC_PRECISION,
-    METRIC_RECALL,
-    METRIC_F1,
-    METRIC_BRIER,
-    METRIC_CALIBRATION,
-    METRIC_RMSE,
-    METRIC_MAE,
-    METRIC_ROC,
-    METRIC_DEVIANCE,
-    METRIC_COUNT
-};
+/* The metrics: X(enumerator, name, the labels it needs, what it does). */
+#define METRICS(X)                                                                                                             \
+    X(ACCURACY, "accuracy", CLASSES, PAID)                                                                                     \
+    X(AUC, "auc", CLASSES, 0)                                                                                                  \
+    X(LOG_LOSS, "logloss", CLASSES, CHANCES)                                                                                   \
+    X(MSE, "mse", REAL, 0)                                                                                                     \
+    X(R2, "r2", REAL, 0)                                                                                                       \
+    X(OBJECTIVE, "objective", LABELS, 0)                                                                                       \
+    X(CONFUSION, "confusion", CLASSES, COUNTS | PAID)                                                                          \
+    X(MAJORITY, "majority", CLASSES, COUNTS | PAID)                                                                            \
+    X(PRECISION, "precision", CLASSES, COUNTS | PAID)                                                                          \
+    X(RECALL, "recall", CLASSES, COUNTS | PAID)                                                                                \
+    X(F1, "f1", CLASSES, COUNTS | PAID)                                                                                        \
+    X(BRIER, "brier", CLASSES, CHANCES | PAID)                                                                                 \
+    X(CALIBRATION, "calibration", CLASSES, CHANCES)                                                                            \
+    X(RMSE, "rmse", REAL, 0)                                                                                                   \
+    X(MAE, "mae", REAL, 0)                                                                                                     \
+    X(ROC, "roc", CLASSES, 0)                                                                                                  \
+    X(DEVIANCE, "deviance", REAL, 0)
+#define ENUMERATOR(id, ...) METRIC_##id,
+#define ROW(id, name, needs, does) [METRIC_##id] = {name, NEEDS_##needs, does},
+#define LISTED(id, name, ...) ", " name
 
-/* The labels that a metric needs. */
+enum metric { METRICS(ENUMERATOR) METRIC_COUNT };
 enum needs { NEEDS_CLASSES, NEEDS_REAL, NEEDS_LABELS };
+enum does { CHANCES = 1, COUNTS = 2, PAID = 4 }; /* needs probabilities, counts rows by class, has a form with noise */
 
 static const struct {
     const char *name;
     enum needs needs;
-} metrics[METRIC_COUNT] = {
-    [METRIC_ACCURACY] = {"accuracy", NEEDS_CLASSES},
-    [METRIC_AUC] = {"auc", NEEDS_CLASSES},
-    [METRIC_LOG_LOSS] = {"logloss", NEEDS_CLASSES},
-    [METRIC_MSE] = {"mse", NEEDS_REAL},
-    [METRIC_R2] = {"r2", NEEDS_REAL},
-    [METRIC_OBJECTIVE] = {"objective", NEEDS_LABELS},
-    [METRIC_CONFUSION] = {"confusion", NEEDS_CLASSES},
-    [METRIC_MAJORITY] = {"majority", NEEDS_CLASSES},
-    [METRIC_PRECISION] = {"precision", NEEDS_CLASSES},
-    [METRIC_RECALL] = {"recall", NEEDS_CLASSES},
-    [METRIC_F1] = {"f1", NEEDS_CLASSES},
-    [METRIC_BRIER] = {"brier", NEEDS_CLASSES},
-    [METRIC_CALIBRATION] = {"calibration", NEEDS_CLASSES},
-    [METRIC_RMSE] = {"rmse", NEEDS_REAL},
-    [METRIC_MAE] = {"mae", NEEDS_REAL},
-    [METRIC_ROC] = {"roc", NEEDS_CLASSES},
-    [METRIC_DEVIANCE] = {"deviance", NEEDS_REAL},
-};
+    int does;
+} metrics[METRIC_COUNT] = {METRICS(ROW)};
 #define PAID_METRICS "accuracy, majority, precision, recall, f1, confusion and brier"
-#define METRIC_NAMES                                                                                                           \
-    "accuracy, auc, logloss, mse, r2, objective, confusion, majority, precision, recall, f1, brier, calibration, rmse, mae, "  \
-    "roc, deviance"
 
 enum { CORNERS = 100 }; /* of a ROC curve */
 
@@ -79,7 +62,7 @@ struct options {
 #define DP_OPTIONS struct options
 static const struct dp_option options[] = {
     DP_OPTION_TEXT('d', data, "DIR", "data set to evaluate on", .required = true),
-    DP_OPTION_TEXT('m', metrics, "LIST", METRIC_NAMES " (default by the labels)"),
+    DP_OPTION_TEXT('m', metrics, "LIST", &(METRICS(LISTED) " (default by the labels)")[2]),
     DP_OPTION_REAL('t', threshold, "P", DP_ABOVE_BELOW(0, 1),
                    "two classes with probabilities: predict the second one from this probability on (0.5)"),
     DP_OPTION_INT('n', every, "LAPS", DP_FROM_TO(1, 1e15), "one line per LAPS laps, and one for the last", .fallback = "1"),
@@ -162,8 +145,8 @@ static int parse_metrics(struct state *s, const char *list, struct dp_err *err)
         while (m < METRIC_COUNT && !(strlen(metrics[m].name) == length && memcmp(p, metrics[m].name, length) == 0))
             m++;
         if (m == METRIC_COUNT)
-            return dp_fail(err, DP_E_USAGE, "--metrics: '%.*s' is not one of " METRIC_NAMES, (int)(length < 80 ? length : 80),
-                           p);
+            return dp_fail(err, DP_E_USAGE, "--metrics: '%.*s' is not one of %s", (int)(length < 80 ? length : 80), p,
+                           &(METRICS(LISTED))[2]);
         if (has_metric(s, (enum metric)m))
             return dp_fail(err, DP_E_USAGE, "--metrics: '%s' is there twice", metrics[m].name);
         if (metrics[m].needs != NEEDS_LABELS && (metrics[m].needs == NEEDS_CLASSES) != classes)
@@ -176,18 +159,12 @@ static int parse_metrics(struct state *s, const char *list, struct dp_err *err)
     }
 }
 
-static bool can_be_paid(enum metric metric)
-{
-    return metric == METRIC_ACCURACY || metric == METRIC_MAJORITY || metric == METRIC_PRECISION || metric == METRIC_RECALL ||
-           metric == METRIC_F1 || metric == METRIC_CONFUSION || metric == METRIC_BRIER;
-}
-
 static int check_paid_metrics(const struct state *s, struct dp_err *err)
 {
     if (s->dataset->label.kind != DP_LABEL_CLASSES)
         return dp_fail(err, DP_E_USAGE, "--private: only rows with classes have measures with noise, the labels are numbers");
     for (int i = 0; i < s->count; i++)
-        if (!can_be_paid(s->metric[i]))
+        if (!(metrics[s->metric[i]].does & PAID))
             return dp_fail(err, DP_E_USAGE, "--private: %s has no form with noise; " PAID_METRICS " have",
                            metrics[s->metric[i]].name);
     return DP_OK;
@@ -225,23 +202,12 @@ static int check_against_data(struct dp_stage *stage, const struct dp_frame *fra
     return rc ?: dp_predictor_match(&s->model, frame, d, o->data, err);
 }
 
-static bool is_of_probabilities(enum metric metric)
+static bool has_any(const struct state *s, enum does what)
 {
-    return metric == METRIC_LOG_LOSS || metric == METRIC_BRIER || metric == METRIC_CALIBRATION;
-}
-
-static bool counts_rows(enum metric metric)
-{
-    return metric == METRIC_CONFUSION || metric == METRIC_MAJORITY || metric == METRIC_PRECISION || metric == METRIC_RECALL ||
-           metric == METRIC_F1;
-}
-
-static bool has_any(const struct state *s, bool (*is)(enum metric metric))
-{
+    int all = 0;
     for (int i = 0; i < s->count; i++)
-        if (is(s->metric[i]))
-            return true;
-    return false;
+        all |= metrics[s->metric[i]].does;
+    return (all & (int)what) != 0;
 }
 
 /* Checks that the model has a threshold, and the data set a ROC curve. */
@@ -268,7 +234,7 @@ static int check_metrics(struct state *s, const struct dp_frame *frame, struct d
     if (has_metric(s, METRIC_OBJECTIVE) && d->label.classes == 0 && dp_loss_is_classification(m->loss))
         return dp_fail(err, DP_E_RUN, "objective: the model's %s loss is for classes", name);
     for (int i = 0; i < s->count; i++)
-        if (is_of_probabilities(s->metric[i]) && !(m->known && dp_metric_has_probability(m->loss)))
+        if (metrics[s->metric[i]].does & CHANCES && !(m->known && dp_metric_has_probability(m->loss)))
             return dp_fail(err, DP_E_RUN, "%s: only logistic and softmax models give probabilities; this one has %s loss",
                            metrics[s->metric[i]].name, m->known ? name : "an unnamed");
     return DP_OK;
@@ -307,9 +273,9 @@ static int start(struct dp_stage *stage, const struct dp_frame *frame, struct dp
         s->text_size += d->label.classes * (d->label.classes * 25 + 3);
     if (rc == DP_OK && ((const struct options *)stage->options)->private)
         rc = start_paid(s, frame, err);
-    if (rc == DP_OK && has_any(s, counts_rows))
+    if (rc == DP_OK && has_any(s, COUNTS))
         s->counts = dp_new(d->label.classes * d->label.classes, sizeof *s->counts);
-    if (rc == DP_OK && has_any(s, is_of_probabilities))
+    if (rc == DP_OK && has_any(s, CHANCES))
         s->chance = dp_new(2 * d->rows + s->model.form.outputs + 2, sizeof *s->chance);
     if (rc == DP_OK)
         s->text = dp_new(s->text_size, 1);

@@ -23,11 +23,6 @@ static const struct word *find(const char *name)
     return NULL;
 }
 
-static int run(const struct word *word, int argc, char **argv)
-{
-    return word->run(word, argc, argv);
-}
-
 static int usage(const char *got)
 {
     struct dp_err err = {0};
@@ -55,10 +50,11 @@ static int help(int argc, char **argv)
         print_words();
         return status != 0 ? status : dp_cli_finish("dp-account", DP_OK, &err);
     }
-    if (argc > 3 || (argc == 3 && find(argv[2]) == NULL))
+    const struct word *word = argc == 3 ? find(argv[2]) : NULL;
+    if (argc > 3 || (argc == 3 && word == NULL))
         return usage(argv[argc - 1]);
-    if (argc == 3)
-        return run(find(argv[2]), 2, page);
+    if (word != NULL)
+        return word->run(word, 2, page);
     puts("The gate of a pipeline, dp-account [options] (dp-account --help)");
     print_words();
     return dp_cli_finish("dp-account", DP_OK, &err);
@@ -68,8 +64,9 @@ int main(int argc, char **argv)
 {
     if (argc > 1 && (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
         return help(argc, argv);
-    if (argc > 1 && find(argv[1]) != NULL)
-        return run(find(argv[1]), argc - 1, argv + 1);
+    const struct word *word = argc > 1 ? find(argv[1]) : NULL;
+    if (word != NULL)
+        return word->run(word, argc - 1, argv + 1);
     if (argc > 1 && argv[1][0] != '-')
         return usage(argv[1]);
     return dp_stage_main(&dp_account_class, argc, argv);

@@ -89,8 +89,6 @@ static int sensitivity(const struct options *o, const char *pipeline, const stru
                              "measured", a.measured, "declared", a.declared, "adjacency",
                              a.replace_one ? "replace-one" : "null-record", "row", (json_int_t)a.row, "lap", (json_int_t)a.lap,
                              "kind", a.kind != NULL ? a.kind : "", "sums", (json_int_t)a.compared));
-    if (rc != DP_OK)
-        return rc;
     if (a.exceeded)
         return dp_fail(err, DP_E_RUN,
                        "%s %lld as '%s', lap %lld: the %s moved by %.9g, and the declared sensitivity is "
@@ -142,8 +140,6 @@ static int epsilon(const struct options *o, const char *pipeline, const struct d
         print_json(json_pack("{s:b, s:f, s:f, s:f, s:f, s:I, s:f, s:f}", "exceeded", a.lower > a.claimed, "measured", a.lower,
                              "claimed", a.claimed, "delta", a.delta, "confidence", a.confidence, "runs", (json_int_t)a.runs,
                              "true_positives", (double)a.hits / tested, "false_positives", (double)a.alarms / tested));
-    if (rc != DP_OK)
-        return rc;
     if (a.lower > a.claimed)
         return dp_fail(err, DP_E_RUN,
                        "the pipeline claims epsilon = %.9g, and at least %.9g was measured (delta %g, "

@@ -62,7 +62,6 @@ struct predict {
     size_t outputs; /* of the model */
     size_t classes; /* 0 for a regression */
     char **names;   /* of the classes */
-    size_t name_count;
     double *scores; /* of a block of rows */
     double *probability;
     /* For a table: */
@@ -84,20 +83,9 @@ static void put_number(double value)
 /* Class names from the model, else from the data set, else their numbers. */
 static int get_names(struct predict *p, struct dp_err *err)
 {
-    int rc = dp_model_names(p->frame, &p->names, &p->name_count, err);
-    if (rc == DP_OK && p->names != NULL && p->name_count != p->classes)
-        rc = dp_fail(err, DP_E_RUN, "the model has %zu classes and names for %zu", p->classes, p->name_count);
-    if (rc != DP_OK || p->names != NULL)
-        return rc;
-    p->names = dp_new(p->classes, sizeof *p->names);
-    for (size_t k = 0; rc == DP_OK && k < p->classes; k++) {
-        bool named = p->dataset != NULL && p->dataset->label.class_names != NULL && p->dataset->label.classes == p->classes;
-        char number[24];
-        snprintf(number, sizeof number, "%zu", k);
-        p->names[k] = dp_got(strdup(named ? p->dataset->label.class_names[k] : number));
-        p->name_count = k + 1;
-    }
-    return rc;
+    const struct dp_dataset *d = p->dataset;
+    char *const *others = d != NULL && d->label.classes == p->classes ? d->label.class_names : NULL;
+    return dp_model_class_names(p->frame, "the model", p->classes, others, &p->names, err);
 }
 
 static int read_model(struct predict *p, const char *model, struct dp_err *err)
@@ -589,7 +577,7 @@ int main(int argc, char **argv)
         rc = dp_fail(&err, DP_E_USAGE, "expected a model, and a data set or a table (try --help)");
     else
         rc = run(&p, model, o.rows != NULL ? NULL : o.data != NULL ? o.data : argv[operand + 1], &err);
-    dp_model_free_names(p.names, p.name_count);
+    dp_model_free_names(p.names, p.classes);
     dp_predictor_close(&p.model);
     free(p.scores);
     free(p.probability);

@@ -79,7 +79,7 @@ static double draw(struct synth *s)
     return label;
 }
 
-/* c0, c1, … or x1, x2, …; NULL when memory is short. */
+/* c0, c1, … or x1, x2, … */
 static json_t *numbered(const char *letter, size_t first, size_t count)
 {
     json_t *names = json_array();

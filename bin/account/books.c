@@ -395,7 +395,7 @@ static int verify(struct books *b, struct dp_err *err)
         dp_ledger_verify_print(result, stdout);
     size_t findings = json_array_size(json_object_get(result, "findings"));
     bool edited = json_is_true(json_object_get(result, "edited"));
-    if (rc == DP_OK && findings > 0)
+    if (findings > 0)
         rc = dp_fail(err, edited ? DP_E_UNSAFE : DP_E_RUN, "%s does not hold: %zu finding%s", b->ledger, findings,
                      findings == 1 ? "" : "s");
     if (rc == DP_OK && held != DP_OK) {

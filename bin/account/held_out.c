@@ -195,9 +195,7 @@ int held_out_measure(const struct dp_frame *model, const char *data, json_t **js
         measure_classes(&m);
     else
         measure_numbers(&m);
-    if (rc == DP_OK)
-        *json = json_incref(m.json);
-    json_decref(m.json);
+    *json = m.json;
     free(m.score);
     free(m.is);
     free(m.work);

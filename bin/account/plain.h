@@ -4,5 +4,5 @@
 #include "base/err.h"
 
 /* Prints the text of an HTML page that page.h has made: paragraphs of at most 78 columns, tables in columns; drawings are left
- * out. DP_E_RUN: out of memory. */
+ * out. */
 void plain_print(const char *html, FILE *out);

@@ -10,8 +10,7 @@ struct proto {
     size_t size;
 };
 
-/* DP_E_RUN: out of memory. proto_close writes the message as a field of `into` and frees it; if it was never opened, it does
- * nothing. */
+/* proto_close writes the message as a field of `into` and frees it; if it was never opened, it does nothing. */
 void proto_open(struct proto *message);
 void proto_close(struct proto *message, FILE *into, unsigned field);
 

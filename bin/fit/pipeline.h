@@ -12,5 +12,5 @@ struct fit_options {
     int64_t threads;
 };
 
-/* Writes the command that runs the pipeline: dp-loop and its words. DP_E_RUN: out of memory. */
+/* Writes the command that runs the pipeline: dp-loop and its words. */
 void fit_print(FILE *to, const struct dp_fit *fit, const struct fit_options *o);

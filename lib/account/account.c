@@ -252,13 +252,14 @@ static bool nothing_sampled(const struct dp_charges *charges)
 /* False for a selection: only its curve is known. */
 static bool every_query(const struct dp_charges *charges, bool (*holds)(const struct dp_query *query))
 {
-    for (size_t i = 0; i < charges->count; i++)
-        if (charges->charge[i].event.sampling == DP_SAMPLING_TUNED)
-            return false;
-    for (size_t i = 0; i < charges->count; i++)
-        for (int j = 0; j < charges->charge[i].event.queries; j++)
-            if (!holds(&charges->charge[i].event.query[j]))
+    for (size_t i = 0; i < charges->count; i++) {
+        const struct dp_event *event = &charges->charge[i].event;
+        for (int j = 0; j < event->queries; j++)
+            if (!holds(&event->query[j]))
                 return false;
+        if (event->sampling == DP_SAMPLING_TUNED)
+            return false;
+    }
     return true;
 }
 
@@ -447,7 +448,7 @@ bool dp_account_covers(enum dp_accountant accountant, const struct dp_charges *c
 }
 
 /* GDP is exact if it covers the charges. Otherwise the smallest bound of the accountants that cover them; zCDP is never below
-   RDP. If one fails, the answer is a failure: with less memory the answer must not be a different number. */
+   RDP. If one fails, the answer is a failure. */
 static int best(const struct dp_charges *charges, double delta, struct dp_answer *answer, struct dp_err *err)
 {
     static const enum dp_accountant candidates[] = {DP_ACCOUNTANT_PROFILE, DP_ACCOUNTANT_PLD, DP_ACCOUNTANT_PURE,

@@ -29,8 +29,7 @@ static int unsampled(const struct dp_event *event, const double *orders, size_t 
 {
     double *work = dp_new(n, sizeof *work);
     int rc = DP_OK;
-    for (size_t i = 0; rc == DP_OK && i < n; i++)
-        out[i] = 0;
+    memset(out, 0, n * sizeof *out);
     for (int i = 0; rc == DP_OK && i < event->queries; i++) {
         rc = dp_kind_curve(&event->query[i], orders, n, work, err);
         for (size_t k = 0; rc == DP_OK && k < n; k++)

@@ -137,10 +137,9 @@ int dp_plan_add_scheduled(struct dp_plan *plan, const struct dp_event *event, co
                           struct dp_err *err)
 {
     double *rounded = dp_new(laps > 0 ? (size_t)laps : 1, sizeof *rounded);
-    int rc = DP_OK;
-    for (int64_t t = 0; rc == DP_OK && t < laps; t++)
+    for (int64_t t = 0; t < laps; t++)
         rounded[t] = multiplier[t];
-    rc = rc ?: dp_plan_round(event, rounded, laps, err);
+    int rc = dp_plan_round(event, rounded, laps, err);
     rc = rc ?: dp_plan_add_rounded(plan, event, rounded, laps, err);
     free(rounded);
     return rc;

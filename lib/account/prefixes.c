@@ -63,20 +63,17 @@ static int by_meter(const struct dp_charges *row, size_t n, double delta, double
 static int by_pld(const struct dp_charges *row, size_t n, double delta, double *epsilon, size_t *rough, struct dp_err *err)
 {
     struct dp_pld_part *parts = NULL;
-    double *upper = NULL;
+    double *upper = dp_new(n, sizeof *upper);
     size_t count = 0;
-    int rc = DP_OK;
-    for (size_t i = 0; rc == DP_OK && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         struct dp_pld_part *own = dp_account_pld_parts(&row[i], &count);
         if (own != NULL && parts == NULL)
             parts = dp_new(n * count, sizeof *parts);
-        for (size_t p = 0; rc == DP_OK && own != NULL && p < count; p++)
+        for (size_t p = 0; own != NULL && p < count; p++)
             parts[i * count + p] = own[p];
         free(own);
     }
-    if (rc == DP_OK)
-        upper = dp_new(n, sizeof *upper);
-    rc = rc ?: dp_pld_prefixes(parts, count, n, delta, upper, rough, err);
+    int rc = dp_pld_prefixes(parts, count, n, delta, upper, rough, err);
     for (size_t i = 0; rc == DP_OK && i + 1 < n; i++)
         epsilon[i] = fmin(epsilon[i], upper[i]);
     free(upper);

@@ -66,7 +66,7 @@ static int describe(struct dp_row_reader *r, struct dp_err *err)
                        why.message);
     dp_frame_reset(r->first, DP_KIND_LAP);
     dp_describe(r->first, &r->facts);
-    rc = rc ?: dp_described(&r->facts, r->first, err); /* borrowed from the first frame, which is kept */
+    rc = dp_described(&r->facts, r->first, err); /* borrowed from the first frame, which is kept */
     r->facts.cols = dp_frame_array(r->frame, DP_F_X)->dims[1];
     r->described = rc == DP_OK;
     return rc;

@@ -213,7 +213,7 @@ static int sampled_lap(struct audit *a, bool with, bool note, struct dp_record *
                        a->data->persons);
     if (a->sampler.now == NULL)
         dp_audit_sampler_open(&a->sampler, sampled);
-    if (rc == DP_OK && note)
+    if (note)
         rc = dp_audit_sampler_note(&a->sampler, a->token->lap, rows->data, rows->count, err);
     if (rc != DP_OK)
         return rc;
@@ -521,7 +521,7 @@ static int make_variants(struct audit *a, struct dp_err *err)
     double *y = dp_new(rows.count, sizeof *y);
     int rc = DP_OK;
     rows.y = y;
-    for (size_t i = 0; rc == DP_OK && i < rows.count; i++) {
+    for (size_t i = 0; i < rows.count; i++) {
         memcpy(x + i * cols, a->x, cols * sizeof *x);
         y[i] = a->y;
     }
@@ -553,10 +553,8 @@ static int prepare(struct audit *a, struct dp_err *err)
     a->x = dp_new(a->data->cols, sizeof *a->x);
     a->row = out->row > 0 ? out->row - 1 : (int64_t)a->data->persons - 1;
     make_canary(a);
-    rc = rc ?: make_variants(a, err);
-    if (rc == DP_OK)
-        a->token = dp_frame_new();
-    return rc;
+    a->token = dp_frame_new();
+    return make_variants(a, err);
 }
 
 int dp_membership_run(struct dp_membership *audit, struct dp_err *err)

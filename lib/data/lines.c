@@ -70,7 +70,7 @@ int dp_lines_open_table(struct dp_lines *l, const char *path, const char *sql, s
         return rc;
     l->name = dp_input_name(l->input);
     l->chunk = dp_new(CHUNK, 1);
-    rc = rc ?: dp_input_read(l->input, l->chunk, FIRST, &l->chunk_end, err);
+    rc = dp_input_read(l->input, l->chunk, FIRST, &l->chunk_end, err);
     rc = rc ?: find_utf16(l, err);
     while (rc == DP_OK && l->chunk_end >= l->chunk_at + 3 && memcmp(l->chunk + l->chunk_at, "\xef\xbb\xbf", 3) == 0)
         l->chunk_at += 3;

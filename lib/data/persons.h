@@ -29,7 +29,7 @@ struct dp_persons {
 void dp_persons_open(struct dp_persons *persons);
 void dp_persons_close(struct dp_persons *persons);
 
-/* Adds the next row of the table. DP_E_RUN: no memory. */
+/* Adds the next row of the table. */
 void dp_persons_add(struct dp_persons *persons, const char *id, size_t length, size_t place);
 
 /* Keeps at most `most` ≥ 1 rows of each person and sorts them: the rows of one person are next to each other. */

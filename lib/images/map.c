@@ -64,7 +64,7 @@ int dp_map_start(struct dp_map *map, enum dp_map_kind kind, struct dp_image_shap
     print_name(map);
     size_t columns = dp_whitener_columns(map->entries);
     map->synthetic = dp_new(IMAGES * columns, sizeof *map->synthetic);
-    for (size_t i = 0; rc == DP_OK && i < IMAGES; i += TOGETHER) {
+    for (size_t i = 0; i < IMAGES; i += TOGETHER) {
 #pragma omp task
         synthetic_rows(map, i, columns, map->synthetic);
     }

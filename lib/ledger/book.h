@@ -193,7 +193,7 @@ int dp_ledger_book_checkpoint(const struct dp_ledger_book *book, const char *mar
                               struct dp_err *err);
 
 /* Sets entry->out to all that may have been released so far, and the newest checkpoint to the one at line seq, from which the
- * run continues. False: out of memory. */
+ * run continues. False: too many laps. */
 bool dp_ledger_entry_resume(struct dp_ledger_entry *entry, size_t seq);
 
 /* Adds the laps that a resumed run has used when it continues: all that may have been released. If laps after its checkpoint may

@@ -9,7 +9,7 @@
 
 #include "account/event.h"
 
-/* A new reference, or NULL when out of memory. Numbers are written so that they read back as the same doubles when
+/* A new reference. Numbers are written so that they read back as the same doubles when
    dumped with JSON_REAL_PRECISION(17). */
 json_t *dp_charge_to_json(const struct dp_charge *charge);
 

@@ -9,10 +9,10 @@
 #include "ledger/limit.h"
 #include "ledger/sum.h"
 
-/* In this file a function that returns an int returns non-zero when memory is short for something else than JSON. */
+/* In this file a function that returns an int returns non-zero if runs cannot be added up. */
 
 /* Sets epsilon, epsilon_lower, delta and accountant; or `why`, if no accountant gives a number. */
-static int set_epsilon(json_t *json, const struct dp_ledger_sum *sum, double delta)
+static void set_epsilon(json_t *json, const struct dp_ledger_sum *sum, double delta)
 {
     struct dp_answer answer;
     struct dp_err why = {0};
@@ -20,12 +20,11 @@ static int set_epsilon(json_t *json, const struct dp_ledger_sum *sum, double del
     if (dp_ledger_sum_epsilon(sum, delta, &answer, &why) != DP_OK) {
         json_object_set_new(json, "epsilon", json_null());
         json_object_set_new(json, "why", json_string(why.message));
-        return 0;
+        return;
     }
     json_object_set_new(json, "epsilon", dp_ledger_real_json(answer.upper));
     json_object_set_new(json, "epsilon_lower", dp_ledger_real_json(answer.lower));
     json_object_set_new(json, "accountant", json_string(dp_accountant_names[answer.by]));
-    return 0;
 }
 
 /* Sets what the run has spent, and its stated cost. */
@@ -42,7 +41,7 @@ static int set_cost(json_t *json, const struct dp_ledger_entry *entry, double de
     if (sum.order > 0)
         json_object_set_new(json, "order", json_real(sum.order));
     if (!bad)
-        bad = set_epsilon(json, &sum, delta);
+        set_epsilon(json, &sum, delta);
     dp_ledger_sum_free(&sum);
     dp_charges_free(&spent);
     return bad;
@@ -216,7 +215,7 @@ static void set_ledgers(json_t *json, const struct total *t)
                                       dp_ledger_real_json(lost.epsilon), "delta", lost.delta, "ledger", dp_json_string(gone)));
 }
 
-static int add_members(json_t *list, const struct total *t, const struct dp_ledger_book *book, double delta)
+static void add_members(json_t *list, const struct total *t, const struct dp_ledger_book *book, double delta)
 {
     json_t *json =
         json_pack("{s:s, s:I, s:O, s:s, s:I, s:I, s:I, s:b, s:O}", "population", t->population, "people", (json_int_t)t->of.who,
@@ -229,7 +228,7 @@ static int add_members(json_t *list, const struct total *t, const struct dp_ledg
     }
     if (t->releases > 0)
         json_object_set_new(json, "releases", json_integer(t->releases));
-    int bad = set_epsilon(json, &t->sum, isnan(delta) ? t->delta + t->released : delta);
+    set_epsilon(json, &t->sum, isnan(delta) ? t->delta + t->released : delta);
     if (t->limit != NULL)
         set_budget(json, t, book);
     if (t->prior_epsilon > 0 || t->prior_delta > 0 || t->outside.runs > 0)
@@ -239,7 +238,6 @@ static int add_members(json_t *list, const struct total *t, const struct dp_ledg
                   t->added_delta + t->prior_delta + t->outside.delta, dp_accountant_names[DP_ACCOUNTANT_ADDED]);
     if (t->people != NULL)
         set_ledgers(json, t);
-    return bad;
 }
 
 static bool is_same(const struct group *a, const struct group *b)
@@ -337,7 +335,7 @@ static int add_sum(struct totals *totals, const struct dp_ledger_book *book, con
     if (!bad && t.people != NULL)
         bad = add_elsewhere(&t, book, NULL);
     if (!bad)
-        bad = add_members(totals->list, &t, book, delta);
+        add_members(totals->list, &t, book, delta);
     total_free(&t);
     return bad;
 }

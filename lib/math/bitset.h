@@ -11,7 +11,7 @@ struct dp_bitset {
     uint64_t *level[DP_BITSET_LEVELS];
 };
 
-/* For numbers below limit >= 1. DP_E_RUN: no memory. Close it in either case. */
+/* For numbers below limit >= 1. */
 void dp_bitset_open(struct dp_bitset *bitset, uint64_t limit);
 void dp_bitset_close(struct dp_bitset *bitset);
 

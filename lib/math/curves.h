@@ -12,7 +12,7 @@ struct dp_curve_point {
 /* The ROC curve: x is the part of the other rows, y the part of the rows of the class, with a score of at least some threshold.
  * The points are the corners of the curve, from (0, 0) to (1, 1); if there are more corners than `most`, corners are left out
  * until x + y, which goes from 0 to 2, has grown by 2/most. points: room for most + 2. *count: how many. Rows with equal scores
- * are one corner. DP_E_RUN: one class has no row, or memory is short. */
+ * are one corner. DP_E_RUN: one class has no row. */
 int dp_curve_roc(const double *score, const double *y, size_t rows, size_t most, struct dp_curve_point *points, size_t *count,
                  struct dp_err *err);
 

@@ -4,7 +4,7 @@
  *
  * m       n × n, n ≥ 1, finite and symmetric; overwritten
  * values  n
- * DP_E_RUN: no memory, or no convergence, which nobody has seen. Errors are of some n ε times the largest
+ * DP_E_RUN: no convergence, which nobody has seen. Errors are of some n ε times the largest
  * eigenvalue. Only + − × ÷ √ in one order: the same bytes on every machine, where a library's products may be contracted.
  * Householder's tridiagonal form, then QR steps with Wilkinson's shift: Golub and Van Loan, Matrix Computations, 8.3. */
 #pragma once

@@ -31,5 +31,5 @@ struct dp_minimum {
 
 /* Moves w to a point where the L2 norm of the gradient is at most `tolerance`. The three functions are called at most `most` ≥
    1 times in all. *found always has the values of at() for the final w, which is within the tolerance only for
-   DP_MINIMUM_REACHED. The same bytes every time. DP_E_RUN: no memory. */
+   DP_MINIMUM_REACHED. The same bytes every time. */
 void dp_newton(const struct dp_bowl *f, double tolerance, int64_t most, double *w, struct dp_minimum *found);

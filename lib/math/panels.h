@@ -11,7 +11,7 @@ struct dp_panels {
     double *packed;
 };
 
-/* Copies matrix[rows × cols], all finite. An earlier copy is freed. DP_E_RUN: no memory. */
+/* Copies matrix[rows × cols], all finite. An earlier copy is freed. */
 void dp_panels_open(struct dp_panels *panels, const double *matrix, size_t rows, size_t cols);
 void dp_panels_close(struct dp_panels *panels);
 

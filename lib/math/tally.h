@@ -24,7 +24,7 @@ struct dp_tally {
     char apart[64]; /* distance to the tally of the next thread */
 };
 
-/* Begins an empty sum. Allocates only if it is larger than all before. DP_E_RUN: no memory. */
+/* Begins an empty sum. Allocates only if it is larger than all before. */
 void dp_tally_begin(struct dp_tally *tally, size_t outputs, size_t features, float constant, double grid);
 
 /* Adds count ≤ DP_ROWS rows, dense or sparse, with coefficients count × outputs. A row whose coefficients are all 0 is not

@@ -19,12 +19,11 @@ struct dp_together {
     int32_t *column;                /* columns of the sparse rows in v, maybe repeated */
     size_t columns, room, entry_room, total_room, column_room, at_room;
     bool dense;     /* a row of v is dense */
-    bool failed;    /* there was no memory */
     int64_t within; /* number of vectors whose norm is at most the bound, less the number whose norm is above it */
     char apart[64]; /* distance to the next thread's part */
 };
 
-/* Begins an empty sum. DP_E_RUN: no memory. */
+/* Begins an empty sum. */
 void dp_together_begin(struct dp_together *together, size_t outputs, size_t features, float constant);
 void dp_together_close(struct dp_together *together);
 
@@ -34,5 +33,5 @@ void dp_together_add(struct dp_together *together, const float *a, struct dp_row
 /* Adds v to the sum as above, and begins the next v. A v with an entry that is not finite adds nothing. */
 void dp_together_clip(struct dp_together *together, double bound, double grid);
 
-/* sum (outputs × cols) += the sum. DP_E_RUN: a call since dp_together_begin had no memory. */
+/* sum (outputs × cols) += the sum. */
 void dp_together_end(const struct dp_together *together, int64_t *sum);

@@ -21,7 +21,7 @@ struct dp_whitening {
 };
 
 /* moments: d × d, overwritten. transform: (keep, or d) × d. DP_E_RUN: an entry of
-   M that is not finite; no eigenvalue above 0; no memory. */
+   M that is not finite; no eigenvalue above 0. */
 int dp_whiten(const struct dp_whitening *how, double *moments, size_t d, double *transform, double *effective,
               double *curvature, struct dp_err *err);
 

@@ -101,16 +101,14 @@ static int compare_weights(const struct dp_frame *a, const struct dp_frame *b, c
                            struct phrase *p, struct dp_err *err)
 {
     size_t outputs, cols, other_outputs, other_cols;
-    double *left = NULL, *right = NULL;
     int rc = dp_model_shape(a, &outputs, &cols, err);
     rc = rc ?: dp_model_shape(b, &other_outputs, &other_cols, err);
     if (rc != DP_OK)
         return rc;
     if (outputs != other_outputs || cols != other_cols)
         return differ(p, "weights: %zu × %zu and %zu × %zu", outputs, cols, other_outputs, other_cols);
-    left = dp_new(outputs * cols, sizeof *left);
-    right = dp_new(outputs * cols, sizeof *right);
-    rc = rc ?: dp_model_weights(a, left, err);
+    double *left = dp_new(outputs * cols, sizeof *left), *right = dp_new(outputs * cols, sizeof *right);
+    rc = dp_model_weights(a, left, err);
     rc = rc ?: dp_model_weights(b, right, err);
     for (size_t i = 0; rc == DP_OK && i < outputs * cols; i++) {
         double slack = t->absolute + t->relative * fmax(fabs(left[i]), fabs(right[i]));

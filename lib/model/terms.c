@@ -76,7 +76,7 @@ static int number_features(struct dp_terms *t, const struct dp_frame *frame, str
     t->count = form.features;
     t->norm = DP_NORM_BOUNDS;
     t->names = json_array();
-    for (size_t j = 0; rc == DP_OK && j < t->count; j++) {
+    for (size_t j = 0; j < t->count; j++) {
         json_array_append_new(t->names, json_sprintf("x%zu", j + 1));
         t->term[j] =
             (struct dp_term){.kind = DP_TERM_FEATURE, .name = json_string_value(json_array_get(t->names, j)), .factor = 1};
@@ -107,26 +107,10 @@ static int take_weights(struct dp_terms *t, const struct dp_frame *frame, struct
 static int take_classes(struct dp_terms *t, const struct dp_frame *frame, const char *name, struct dp_err *err)
 {
     int64_t classes = dp_frame_int(frame, DP_F_CLASSES, -1);
-    size_t count = 0;
     if (classes < 0 || t->outputs != dp_loss_outputs((size_t)classes) || classes == 1 || !t->predictor.known)
         return dp_fail(err, DP_E_RUN, "%s does not say what its %zu outputs predict", name, t->outputs);
     t->classes = (size_t)classes;
-    int rc = dp_model_names(frame, &t->class, &count, err);
-    if (rc == DP_OK && t->class != NULL && count != t->classes)
-        rc = dp_fail(err, DP_E_RUN, "%s has %zu classes and names for %zu", name, t->classes, count);
-    if (rc != DP_OK) {
-        dp_model_free_names(t->class, count);
-        t->class = NULL;
-        return rc;
-    }
-    if (t->class == NULL)
-        t->class = dp_new(t->classes, sizeof *t->class);
-    for (size_t k = count; rc == DP_OK && k < t->classes; k++) {
-        char number[24];
-        snprintf(number, sizeof number, "%zu", k);
-        t->class[k] = dp_got(strdup(number));
-    }
-    return rc;
+    return dp_model_class_names(frame, name, t->classes, NULL, &t->class, err);
 }
 
 int dp_terms_open(struct dp_terms *t, const struct dp_frame *frame, const char *name, struct dp_err *err)
@@ -147,8 +131,7 @@ bool dp_terms_network(const struct dp_terms *t)
 
 void dp_terms_close(struct dp_terms *t)
 {
-    if (t->class != NULL)
-        dp_model_free_names(t->class, t->classes);
+    dp_model_free_names(t->class, t->classes);
     dp_predictor_close(&t->predictor);
     free(t->weight);
     free(t->constant);

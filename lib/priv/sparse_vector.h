@@ -23,7 +23,7 @@
 
 /* Laplace noise of scale 1/threshold on the threshold and 1/query on every query (ε₁, ε₂ > 0). steps: points of the noise's
    grid per unit of sensitivity for discrete Laplace, 0 for real Laplace. The minimum of the bound above, of R_threshold(α) + 2
-   ε₂ and of dp_rdp_pure(ε₁ + 2ε₂). DP_E_RUN: no memory. The bound also holds for every finer grid, with a whole number of
+   ε₂ and of dp_rdp_pure(ε₁ + 2ε₂). The bound also holds for every finer grid, with a whole number of
    points or not, and for the reals. Queries: the points (1 − h, h') of k steps lie on the hyperbola of product e^{−2ε₂}
    θ/(1+θ)², θ = e^{−ε₂/k}, which rises with k towards the diagonal, between the same straight ends. Threshold:
    dp_rdp_discrete_laplace falls with k (priv/pure.h). */
@@ -31,7 +31,6 @@ void dp_rdp_sparse_vector_laplace(double threshold, double query, int64_t steps,
                                   size_t n, double *out);
 
 /* Gaussian noise of standard deviations `threshold` and `query`. A budget of ρ-zCDP for the pair, split as 1:2, is threshold =
-   √(3/(2ρ)), query = √(3/ρ) (a query's shift is 2); it does not make the whole ρ-zCDP. Never above m compositions of one query.
-   DP_E_RUN: no memory. */
+   √(3/(2ρ)), query = √(3/ρ) (a query's shift is 2); it does not make the whole ρ-zCDP. Never above m compositions of one query. */
 void dp_rdp_sparse_vector_gaussian(double threshold, double query, int64_t queries, const double *orders, size_t n,
                                    double *out);

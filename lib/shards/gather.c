@@ -86,15 +86,15 @@ static void warn_of_people(const struct dp_stage *stage)
 static int gather_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
     struct state *s = stage->state;
-    int shards = s->workers->shards, rc = DP_OK;
+    int shards = s->workers->shards;
     dp_frame_set_int(frame, DP_F_STAGE, stage->ordinal - 1);
-    for (int k = 0; rc == DP_OK && k < shards; k++) {
+    for (int k = 0; k < shards; k++) {
         struct dp_frame *one = s->workers->frame[k];
         dp_frame_copy(one, frame);
         dp_frame_set_int(one, DP_F_SHARD, k + 1);
         dp_frame_set_int(one, DP_F_SHARDS, shards);
     }
-    rc = rc ?: ask(s, err);
+    int rc = ask(s, err);
     s->merge.masked = s->workers->masked;
     rc = rc ?: dp_merge_hello(&s->merge, shards, s->answer, frame, frame, err);
     stage->stands_for = dp_frame_int(frame, DP_F_STAGE, 0) - (stage->ordinal - 1);
@@ -148,10 +148,9 @@ static int exhaust(const struct dp_stage *stage, struct dp_frame *frame)
 static int gather_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
 {
     struct state *s = stage->state;
-    int rc = DP_OK;
-    for (int k = 0; rc == DP_OK && k < s->workers->shards; k++)
+    for (int k = 0; k < s->workers->shards; k++)
         dp_merge_token(&s->merge, k, frame, s->workers->frame[k]);
-    rc = rc ?: ask(s, err);
+    int rc = ask(s, err);
     if (rc == DP_E_BUDGET)
         return stop(stage, frame, out, err);
     if (rc == DP_CHILD_EXHAUSTED)

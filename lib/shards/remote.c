@@ -446,16 +446,13 @@ static int open_all(struct remote *r, const char *at, const struct dp_security *
     r->desk = dp_new((size_t)shards, sizeof *r->desk);
     r->masks = dp_new((size_t)shards, sizeof *r->masks);
     r->names = dp_new((size_t)shards, DP_SEAT_NAME);
-    int rc = DP_OK;
-    for (int k = 0; rc == DP_OK && k < shards; k++) {
+    for (int k = 0; k < shards; k++) {
         msgpack_sbuffer_init(&r->desk[k].hello);
         msgpack_sbuffer_init(&r->desk[k].asked);
     }
-    if (rc == DP_OK) {
-        r->came = dp_frame_new();
-        dp_roster_open(&r->roster, shards, first, stage->checkpoint.resumed);
-    }
-    rc = rc ?: dp_link_open(&r->link, at, true, security, hear, &r->base, err);
+    r->came = dp_frame_new();
+    dp_roster_open(&r->roster, shards, first, stage->checkpoint.resumed);
+    int rc = dp_link_open(&r->link, at, true, security, hear, &r->base, err);
     return rc ?: dp_shard_link(r->link, err);
 }
 

@@ -35,7 +35,7 @@ void dp_batch_sum_close(struct dp_batch_sum *batch_sum);
 
 /* sum (outputs × the batch's sum_cols) = Σ_i trunc(coefficient_ik × row_i / grid), grid = dp_grid_for(bound), where `update`
    gives coefficients as clipped by dp_grid_clip to the bound; row_i with its constant column, if any, or transformed. A row
-   whose coefficients are all zero is not read. Each row is added as soon as it has its coefficients. DP_E_RUN: no memory. For a
+   whose coefficients are all zero is not read. Each row is added as soon as it has its coefficients. For a
    person with several rows, the sum of their parts is clipped to the bound as one vector (math/together.h). */
 void dp_batch_sum_make(struct dp_batch_sum *batch_sum, const struct dp_batch *batch, size_t outputs, double bound,
                        dp_batch_sum_update *update, void *context, int64_t *sum);

@@ -211,12 +211,11 @@ static int need(const struct dp_frame *frame, enum dp_field field, const struct 
 /* The direction of the noised sum in the frame, along which dp-step will move. */
 static int from_sum(struct state *s, const struct dp_frame *frame, struct ray *ray, struct dp_err *err)
 {
-    int rc = DP_OK;
     if (!dp_method_gradients(frame))
         return dp_fail(err, DP_E_RUN, "--same-batch: the sum of lap %lld is not one of gradients", (long long)frame->lap);
-    for (int i = 0; rc == DP_OK && i < 2; i++)
+    for (int i = 0; i < 2; i++)
         dp_extend(&s->own[i], &s->capacity[i], ray->count, sizeof(double));
-    rc = rc ?: dp_direction_gradient(frame, ray->outputs, ray->cols, s->own[0], &ray->rows, err);
+    int rc = dp_direction_gradient(frame, ray->outputs, ray->cols, s->own[0], &ray->rows, err);
     if (rc == DP_OK)
         dp_direction_along(s->own[0], ray->model, ray->count, ray->lambda, false, s->own[1]);
     ray->gradient = s->own[0];

@@ -135,7 +135,7 @@ static int sample_open(struct dp_stage *stage, struct dp_err *err)
                            s->dataset->cols);
         s->column_order = dp_new(s->dataset->cols, sizeof(int64_t));
     }
-    if (rc == DP_OK && s->dataset->label.class_names != NULL)
+    if (s->dataset->label.class_names != NULL)
         name_classes(s);
     s->batch = (int64_t)llround(o->rate * (double)s->rows);
     if (s->batch < 1)
@@ -145,7 +145,7 @@ static int sample_open(struct dp_stage *stage, struct dp_err *err)
         s->epoch_laps = (int64_t)fmin(round(1 / o->rate), (double)s->rows);
         s->batch = (s->rows - 1) / s->epoch_laps + 1;
     }
-    rc = rc ?: make_room(o, s, err);
+    rc = make_room(o, s, err);
     if (rc == DP_OK && s->epoch_laps > 0)
         s->permutation = dp_new(s->dataset->persons, sizeof(int64_t));
     if (rc == DP_OK && o->mode == MODE_FIXED)

@@ -44,7 +44,7 @@ static int read_moments(const struct dp_stage *stage, const struct dp_frame *fra
     const struct dp_record *m = dp_frame_record(frame, DP_F_SUM);
     const struct dp_array *model = dp_frame_array(frame, DP_F_MODEL);
     long long lap = (long long)frame->lap;
-    double noise = dp_frame_real(frame, DP_F_NOISE_SCALE, 0), *packed = NULL;
+    double noise = dp_frame_real(frame, DP_F_NOISE_SCALE, 0);
     struct dp_sum sum;
     int rc = dp_sum_read(&sum, frame, err);
     if (rc != DP_OK)
@@ -66,15 +66,12 @@ static int read_moments(const struct dp_stage *stage, const struct dp_frame *fra
                                  .floor = o->floor * noise * sqrt((double)*d),
                                  .radius = o->radius,
                                  .keep = o->rank > 0 && (size_t)o->rank < *d ? (size_t)o->rank : 0};
-    packed = dp_new(a->count, sizeof *packed);
-    if (rc == DP_OK)
-        *moments = dp_new(all * all, sizeof **moments);
-    for (size_t i = 0; rc == DP_OK && i < a->count; i++)
+    double *packed = dp_new(a->count, sizeof *packed);
+    *moments = dp_new(all * all, sizeof **moments);
+    for (size_t i = 0; i < a->count; i++)
         packed[i] = dp_sum_at(&sum, i);
-    if (rc == DP_OK) {
-        dp_whiten_unpack(packed, all, *moments);
-        leave_labels(*moments, all, *d);
-    }
+    dp_whiten_unpack(packed, all, *moments);
+    leave_labels(*moments, all, *d);
     free(packed);
     return rc;
 }

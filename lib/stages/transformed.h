@@ -42,7 +42,7 @@ struct dp_transformed_batch {
     const float *x;                   /* inline: count × features */
 };
 
-/* Computes the rows of the batch that are not kept yet. DP_E_RUN: the transform is not finite; no memory. */
+/* Computes the rows of the batch that are not kept yet. DP_E_RUN: the transform is not finite. */
 int dp_transformed_take(struct dp_transformed *transformed, const struct dp_transform *transform,
                         const struct dp_transformed_batch *batch, const struct dp_frame *frame, struct dp_err *err);
 

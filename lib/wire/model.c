@@ -105,3 +105,21 @@ int dp_model_names(const struct dp_frame *frame, char ***names, size_t *count, s
     }
     return rc;
 }
+
+int dp_model_class_names(const struct dp_frame *frame, const char *model, size_t classes, char *const *others, char ***names,
+                         struct dp_err *err)
+{
+    size_t count;
+    int rc = dp_model_names(frame, names, &count, err);
+    if (*names != NULL && count != classes) {
+        dp_model_free_names(*names, count);
+        *names = NULL;
+        return dp_fail(err, DP_E_RUN, "%s has %zu classes and names for %zu", model, classes, count);
+    }
+    if (rc != DP_OK || *names != NULL)
+        return rc;
+    *names = dp_new(classes, sizeof **names);
+    for (size_t k = 0; k < classes; k++)
+        (*names)[k] = others != NULL ? dp_got(strdup(others[k])) : dp_format("%zu", k);
+    return DP_OK;
+}

@@ -24,4 +24,9 @@ void dp_model_end(struct dp_frame *frame);
 /* The class names of `labels`: *names gets *count strings; NULL and 0 if the frame has no names. DP_E_RUN when it is not a JSON
    array of strings. Free with dp_model_free_names. */
 int dp_model_names(const struct dp_frame *frame, char ***names, size_t *count, struct dp_err *err);
-void dp_model_free_names(char **names, size_t count);
+void dp_model_free_names(char **names, size_t count); /* names may be NULL */
+
+/* The names of the classes: the frame's; without these `others`, which may be NULL; else their numbers. DP_E_RUN: as above, or
+ * the frame has names for another number of classes. model: its name, for this message. */
+int dp_model_class_names(const struct dp_frame *frame, const char *model, size_t classes, char *const *others, char ***names,
+                         struct dp_err *err);

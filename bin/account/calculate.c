@@ -69,11 +69,11 @@ static int solve_sigma(struct question *q, struct result *r, struct dp_err *err)
 {
     if (question_without_multiplier(q) != NULL)
         return dp_fail(err, DP_E_USAGE, "--mechanism %s has no noise multiplier", question_without_multiplier(q));
-    double determinants = log1p(q->curvature);
-    if (q->mechanism == MECHANISM_OBJECTIVE && q->epsilon <= determinants)
+    double determinants = log1p(q->how.curvature);
+    if (q->how.mechanism == MECHANISM_OBJECTIVE && q->epsilon <= determinants)
         return dp_fail(err, DP_E_RUN,
                        "--curvature: %g costs an epsilon of at least %g with any noise: a larger lambda lowers it",
-                       q->curvature, determinants);
+                       q->how.curvature, determinants);
     int rc = dp_calibrate_noise((enum dp_accountant)q->accountant, &q->charges, q->epsilon, q->delta, &r->value, err);
     if (rc == DP_OK && !isnan(q->count_multiplier))
         return beside_count(q, r, err);

@@ -36,7 +36,7 @@ static int sampling_of(const struct question *q, struct dp_event *event, struct 
 
 const char *question_without_multiplier(const struct question *q)
 {
-    switch (q->mechanism) {
+    switch (q->how.mechanism) {
     case MECHANISM_PURE:
         return "pure";
     case MECHANISM_EXPONENTIAL:
@@ -50,34 +50,35 @@ const char *question_without_multiplier(const struct question *q)
 
 static int query_of(const struct question *q, enum unknown unknown, struct dp_query *query, struct dp_err *err)
 {
+    const struct question_how *how = &q->how;
     const char *without = question_without_multiplier(q);
     double multiplier = unknown == UNKNOWN_SIGMA ? 1 : q->multiplier;
     if (without == NULL && isnan(multiplier))
         return dp_fail(err, DP_E_USAGE, "--multiplier is required");
-    switch (q->mechanism) {
+    switch (how->mechanism) {
     case MECHANISM_LAPLACE:
         *query = (struct dp_query){.kind = DP_QUERY_LAPLACE, .multiplier = multiplier};
         break;
     case MECHANISM_PURE:
-        *query = (struct dp_query){.kind = DP_QUERY_PURE, .epsilon = q->mechanism_epsilon};
+        *query = (struct dp_query){.kind = DP_QUERY_PURE, .epsilon = how->mechanism_epsilon};
         break;
     case MECHANISM_EXPONENTIAL:
-        *query = (struct dp_query){.kind = DP_QUERY_EXPONENTIAL, .epsilon = q->mechanism_epsilon};
+        *query = (struct dp_query){.kind = DP_QUERY_EXPONENTIAL, .epsilon = how->mechanism_epsilon};
         break;
     case MECHANISM_OBJECTIVE:
         *query = (struct dp_query){
             .kind = DP_QUERY_OBJECTIVE,
-            .multiplier = q->slack,
+            .multiplier = how->slack,
             .objective = multiplier,
-            .curvature = q->curvature,
-            .vertices = dp_objective_vertices(q->two_sided, dp_adjacency_chosen(q->adjacency) == DP_ADJACENCY_REPLACE_ONE)};
+            .curvature = how->curvature,
+            .vertices = dp_objective_vertices(how->two_sided, dp_adjacency_chosen(q->adjacency) == DP_ADJACENCY_REPLACE_ONE)};
         break;
     case MECHANISM_SVT:
-        *query = isnan(q->rho) ? (struct dp_query){.kind = DP_QUERY_SPARSE_LAPLACE,
-                                                   .epsilon = q->mechanism_epsilon,
-                                                   .query_epsilon = q->query_epsilon,
-                                                   .most = q->queries}
-                               : (struct dp_query){.kind = DP_QUERY_SPARSE_GAUSSIAN, .rho = q->rho, .most = q->queries};
+        *query = isnan(how->rho) ? (struct dp_query){.kind = DP_QUERY_SPARSE_LAPLACE,
+                                                     .epsilon = how->mechanism_epsilon,
+                                                     .query_epsilon = how->query_epsilon,
+                                                     .most = how->queries}
+                                 : (struct dp_query){.kind = DP_QUERY_SPARSE_GAUSSIAN, .rho = how->rho, .most = how->queries};
         break;
     default:
         *query = (struct dp_query){.kind = DP_QUERY_GAUSSIAN, .multiplier = multiplier};
@@ -167,7 +168,7 @@ static int recorded_charges(struct question *q, const char *records, struct dp_e
 static int described_charges(struct question *q, enum unknown unknown, struct dp_err *err)
 {
     struct dp_event event = {.queries = 1};
-    bool output = q->mechanism == MECHANISM_OUTPUT || q->mechanism == MECHANISM_OBJECTIVE;
+    bool output = q->how.mechanism == MECHANISM_OUTPUT || q->how.mechanism == MECHANISM_OBJECTIVE;
     bool once = output || q->sampler == DP_SAMPLER_REPEATED || q->sampler == DP_SAMPLER_STREAM;
     int64_t laps = unknown == UNKNOWN_LAPS || (once && q->laps == DP_OPT_ABSENT_INT) ? 1 : q->laps;
     if (output || q->sampler == DP_SAMPLER_NONE)
@@ -191,8 +192,8 @@ int question_charges(struct question *q, enum unknown unknown, const char *recor
 {
     const bool recorded = unknown == UNKNOWN_EPSILON || unknown == UNKNOWN_DELTA || unknown == UNKNOWN_ALARMS;
     const bool described = !isnan(q->multiplier) || q->laps != DP_OPT_ABSENT_INT;
-    const bool gaussian = q->mechanism == MECHANISM_GAUSSIAN;
-    if (recorded && records == NULL && !described && gaussian && isnan(q->mechanism_epsilon) && !isatty(STDIN_FILENO))
+    const bool gaussian = q->how.mechanism == MECHANISM_GAUSSIAN;
+    if (recorded && records == NULL && !described && gaussian && isnan(q->how.mechanism_epsilon) && !isatty(STDIN_FILENO))
         records = "-";
     if (records != NULL && (!recorded || described))
         return dp_fail(err, DP_E_USAGE, "unexpected argument '%.80s'", records);

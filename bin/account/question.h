@@ -5,13 +5,21 @@
 #include "account/account.h"
 #include "records.h"
 
+/* The mechanism, and what only some mechanisms have. */
+struct question_how {
+    int mechanism;
+    double mechanism_epsilon, query_epsilon, rho, slack, curvature;
+    int64_t queries;
+    bool two_sided;
+};
+
 struct question {
-    double epsilon, delta, rate, multiplier, count_multiplier, mechanism_epsilon, query_epsilon, rho, slack, curvature;
-    double contraction, score_multiplier;
-    int64_t laps, rows, draws, queries, group;
-    int sampler, adjacency, mechanism, accountant;
+    struct question_how how;
+    double epsilon, delta, rate, multiplier, count_multiplier, contraction, score_multiplier;
+    int64_t laps, rows, draws, group;
+    int sampler, adjacency, accountant;
     const char *schedule, *trials;
-    bool visible_batch, two_sided, json, explain;
+    bool visible_batch, json, explain;
     int over; /* curve */
     int64_t points;
     const char *records; /* where the charges were read from, or NULL */
@@ -22,10 +30,10 @@ struct question {
 /* Before the options are parsed. */
 #define QUESTION_UNASKED                                                                                                       \
     {                                                                                                                          \
-        .epsilon = NAN, .delta = NAN, .multiplier = NAN, .count_multiplier = NAN, .rate = 1, .mechanism_epsilon = NAN,         \
-        .query_epsilon = NAN, .rho = NAN, .slack = NAN, .curvature = NAN, .contraction = NAN, .score_multiplier = NAN,         \
-        .laps = DP_OPT_ABSENT_INT, .rows = DP_OPT_ABSENT_INT, .draws = DP_OPT_ABSENT_INT, .queries = DP_OPT_ABSENT_INT,        \
-        .sampler = DP_SAMPLER_POISSON                                                                                          \
+        .epsilon = NAN, .delta = NAN, .multiplier = NAN, .count_multiplier = NAN, .rate = 1, .how.mechanism_epsilon = NAN,     \
+        .how.query_epsilon = NAN, .how.rho = NAN, .how.slack = NAN, .how.curvature = NAN, .contraction = NAN,                  \
+        .score_multiplier = NAN, .laps = DP_OPT_ABSENT_INT, .rows = DP_OPT_ABSENT_INT, .draws = DP_OPT_ABSENT_INT,             \
+        .how.queries = DP_OPT_ABSENT_INT, .sampler = DP_SAMPLER_POISSON                                                        \
     }
 
 /* The options of the calculator's words. The words on ledgers have the same options first. */
@@ -61,22 +69,22 @@ struct asked {
                       .needed_by = "sampler=shuffle: a batch is a whole number of rows, which decides how many laps an epoch " \
                                    "has")
 #define Q_MECHANISM                                                                                                            \
-    DP_OPTION_CHOICE('m', q.mechanism, "WHAT", "gaussian|laplace|pure|exponential|svt|output|objective",                       \
+    DP_OPTION_CHOICE('m', q.how.mechanism, "WHAT", "gaussian|laplace|pure|exponential|svt|output|objective",                   \
                      "mechanism on the batch; output and objective are one release of every row", .fallback = "gaussian"),     \
-        DP_OPTION_REAL(0, q.mechanism_epsilon, "E1", DP_ABOVE(0), "its epsilon; svt: epsilon of the threshold",                \
+        DP_OPTION_REAL(0, q.how.mechanism_epsilon, "E1", DP_ABOVE(0), "its epsilon; svt: epsilon of the threshold",            \
                        .needs = "mechanism=pure|exponential|svt", .needed_by = "mechanism=pure|exponential|svt",               \
                        .unless = "rho"),                                                                                       \
-        DP_OPTION_REAL(0, q.query_epsilon, "E2", DP_ABOVE(0), "epsilon of each query", .needs = "mechanism=svt",               \
+        DP_OPTION_REAL(0, q.how.query_epsilon, "E2", DP_ABOVE(0), "epsilon of each query", .needs = "mechanism=svt",           \
                        .needed_by = "mechanism=svt", .unless = "rho"),                                                         \
-        DP_OPTION_REAL(0, q.rho, "R", DP_ABOVE(0), "Gaussian noise of this rho in place of Laplace noise",                     \
+        DP_OPTION_REAL(0, q.how.rho, "R", DP_ABOVE(0), "Gaussian noise of this rho in place of Laplace noise",                 \
                        .needs = "mechanism=svt"),                                                                              \
-        DP_OPTION_REAL(0, q.curvature, "C", DP_ABOVE(0), "smoothness of one row's loss / (LAMBDA N)",                          \
+        DP_OPTION_REAL(0, q.how.curvature, "C", DP_ABOVE(0), "smoothness of one row's loss / (LAMBDA N)",                      \
                        .needs = "mechanism=objective", .needed_by = "mechanism=objective"),                                    \
-        DP_OPTION_REAL(0, q.slack, "M", DP_ABOVE(0), "the multiplier of dp-noise after dp-erm",                                \
+        DP_OPTION_REAL(0, q.how.slack, "M", DP_ABOVE(0), "the multiplier of dp-noise after dp-erm",                            \
                        .needs = "mechanism=objective", .needed_by = "mechanism=objective"),                                    \
-        DP_OPTION_FLAG(0, q.two_sided, "the slope of a row's loss may have either sign (huber)",                               \
+        DP_OPTION_FLAG(0, q.how.two_sided, "the slope of a row's loss may have either sign (huber)",                           \
                        .needs = "mechanism=objective"),                                                                        \
-        DP_OPTION_INT(0, q.queries, "M", DP_FROM_TO(1, 1e6), "the most queries", .needs = "mechanism=svt",                     \
+        DP_OPTION_INT(0, q.how.queries, "M", DP_FROM_TO(1, 1e6), "the most queries", .needs = "mechanism=svt",                 \
                       .needed_by = "mechanism=svt")
 #define Q_REST                                                                                                                 \
     DP_OPTION_CHOICE(0, q.adjacency, "HOW", "null-record|replace-one", "what one person can change",                           \

@@ -273,8 +273,8 @@ static int add_line(struct reader *r, const char *text, size_t length, size_t li
 static bool is_stream(const struct dp_lines *lines)
 {
     bool refused = lines->number == 0; /* it is not text: the bytes read are still in the chunk */
-    const char *from = refused ? lines->chunk + lines->chunk_at : lines->line;
-    bool some = refused ? lines->chunk_at < lines->chunk_end : lines->capacity > 0;
+    const char *from = refused ? lines->chunk.bytes + lines->chunk.at : lines->line;
+    bool some = refused ? lines->chunk.at < lines->chunk.end : lines->capacity > 0;
     return lines->number <= 1 && some && ((unsigned char)from[0] & 0xf0) == 0x80;
 }
 

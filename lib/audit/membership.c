@@ -27,6 +27,14 @@ struct learnt {
     double shift, variance;
 };
 
+/* The noise of step 1. */
+struct noises {
+    int64_t *vector; /* count vectors of `size` */
+    size_t count, size;
+    double *squares; /* outputs: Σ (noise / recorded scale)², Gaussian noise only */
+    double entries;  /* of each output in these sums */
+};
+
 struct audit {
     struct dp_membership *out;
     struct dp_pipeline pipeline;
@@ -47,11 +55,8 @@ struct audit {
     size_t outputs;
     struct learnt learnt;
     struct dp_audit_choices choices;
-    int64_t *noise; /* the noise of step 1: noise_count vectors of noise_size */
-    size_t noise_count, noise_size;
-    double *squares; /* outputs: Σ (noise / recorded scale)², Gaussian noise only */
-    double entries;  /* of each output in these sums */
-    int64_t keys;    /* runs begun: each has its own seed */
+    struct noises noises;
+    int64_t keys; /* runs begun: each has its own seed */
 };
 
 /* Whether the sum moves the model to the canary's class: then a step along it lowers the canary's loss. */
@@ -281,27 +286,27 @@ static void add_squares(struct audit *a, const struct dp_array *sum)
         return;
     dp_bands_coefficients(c, bands);
     for (size_t i = 0; i < sum->count; i++) {
-        const int64_t *now = a->noise + (a->noise_count - 1) * a->noise_size + i;
+        const int64_t *now = a->noises.vector + (a->noises.count - 1) * a->noises.size + i;
         double drawn = 0;
-        for (int64_t k = 0; k < bands && k < a->token->lap; k++, now -= a->noise_size)
+        for (int64_t k = 0; k < bands && k < a->token->lap; k++, now -= a->noises.size)
             drawn += (double)c[k] / DP_BANDS_UNIT * (double)*now;
-        a->squares[i / sum->dims[1]] += (step * drawn) * (step * drawn);
+        a->noises.squares[i / sum->dims[1]] += (step * drawn) * (step * drawn);
     }
-    a->entries += (double)sum->dims[1];
+    a->noises.entries += (double)sum->dims[1];
 }
 
 static int keep_noise(struct audit *a, struct dp_err *err)
 {
     const struct dp_array *sum;
     int rc = dp_frame_need_array(a->token, DP_F_SUM, DP_I64, 2, &sum, err);
-    if (rc == DP_OK && a->noise == NULL) {
+    if (rc == DP_OK && a->noises.vector == NULL) {
         int64_t laps = a->out->laps < NOISE_LAPS ? a->out->laps : NOISE_LAPS;
-        a->noise_size = sum->count;
-        a->noise = dp_new((size_t)(laps * NOISE_RUNS) * sum->count, sizeof *a->noise);
-        a->squares = dp_new(sum->dims[0], sizeof *a->squares);
+        a->noises.size = sum->count;
+        a->noises.vector = dp_new((size_t)(laps * NOISE_RUNS) * sum->count, sizeof *a->noises.vector);
+        a->noises.squares = dp_new(sum->dims[0], sizeof *a->noises.squares);
     }
-    if (rc == DP_OK && sum->count == a->noise_size) {
-        memcpy(a->noise + a->noise_count++ * a->noise_size, sum->data, a->noise_size * sizeof *a->noise);
+    if (rc == DP_OK && sum->count == a->noises.size) {
+        memcpy(a->noises.vector + a->noises.count++ * a->noises.size, sum->data, a->noises.size * sizeof *a->noises.vector);
         add_squares(a, sum);
     }
     return rc;
@@ -395,19 +400,19 @@ static int check_noise(struct audit *a, struct dp_err *err)
         rc = one_run(a, PHASE_NOISE, false, NULL, err);
     if (rc != DP_OK)
         return rc;
-    order = dp_new(a->noise_count, sizeof *order);
-    for (size_t i = 0; i < a->noise_count; i++)
-        order[i] = a->noise + i * a->noise_size;
-    size_t bytes = a->noise_size;
-    qsort_r(order, a->noise_count, sizeof *order, compare_noise, &bytes);
+    order = dp_new(a->noises.count, sizeof *order);
+    for (size_t i = 0; i < a->noises.count; i++)
+        order[i] = a->noises.vector + i * a->noises.size;
+    size_t bytes = a->noises.size;
+    qsort_r(order, a->noises.count, sizeof *order, compare_noise, &bytes);
     double scale = a->record.scale / fmax(a->record.bound * 0x1p-20, 0x1p-1000);
-    double pairs = (double)a->noise_count * (double)a->noise_count / 2;
-    double chance = pairs * pow(2 * sqrt(M_PI) * fmax(1, scale), -(double)a->noise_size);
-    for (size_t i = 1; rc == DP_OK && i < a->noise_count && chance < 1 - a->out->confidence; i++) {
-        if (memcmp(order[i - 1], order[i], a->noise_size * sizeof **order) != 0)
+    double pairs = (double)a->noises.count * (double)a->noises.count / 2;
+    double chance = pairs * pow(2 * sqrt(M_PI) * fmax(1, scale), -(double)a->noises.size);
+    for (size_t i = 1; rc == DP_OK && i < a->noises.count && chance < 1 - a->out->confidence; i++) {
+        if (memcmp(order[i - 1], order[i], a->noises.size * sizeof **order) != 0)
             continue;
-        long long first = (long long)((size_t)(order[i - 1] - a->noise) / a->noise_size);
-        long long second = (long long)((size_t)(order[i] - a->noise) / a->noise_size);
+        long long first = (long long)((size_t)(order[i - 1] - a->noises.vector) / a->noises.size);
+        long long second = (long long)((size_t)(order[i] - a->noises.vector) / a->noises.size);
         rc = dp_fail(err, DP_E_RUN, "a key is used twice: lap %lld of run %lld has the noise of lap %lld of run %lld",
                      second % laps + 1, second / laps + 1, first % laps + 1, first / laps + 1);
     }
@@ -418,11 +423,11 @@ static int check_noise(struct audit *a, struct dp_err *err)
 /* Step 2. Contributions of rows of zeros to the noise (an intercept, a regulariser) can only make the squares larger. */
 static int check_scale(const struct audit *a, struct dp_err *err)
 {
-    for (size_t k = 0; a->entries > 0 && k < a->outputs; k++)
-        if (gsl_cdf_chisq_P(a->squares[k], a->entries) < (1 - a->out->confidence) / (double)a->outputs)
+    for (size_t k = 0; a->noises.entries > 0 && k < a->outputs; k++)
+        if (gsl_cdf_chisq_P(a->noises.squares[k], a->noises.entries) < (1 - a->out->confidence) / (double)a->outputs)
             return dp_fail(err, DP_E_RUN,
                            "the noise on output %zu of the sum has %.3g times the scale in its record (confidence %g)", k + 1,
-                           sqrt(a->squares[k] / a->entries), a->out->confidence);
+                           sqrt(a->noises.squares[k] / a->noises.entries), a->out->confidence);
     return DP_OK;
 }
 
@@ -580,8 +585,8 @@ int dp_membership_run(struct dp_membership *audit, struct dp_err *err)
     free(a.learnt.mean);
     free(a.moved);
     free(a.feature);
-    free(a.noise);
-    free(a.squares);
+    free(a.noises.vector);
+    free(a.noises.squares);
     free(a.x);
     return rc;
 }

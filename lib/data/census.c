@@ -588,9 +588,9 @@ static char find_delimiter(const struct dp_lines *l)
     static const char candidate[] = ";,\t| ";
     size_t count[sizeof candidate] = {0}, best = 1;
     bool quoted = false;
-    for (size_t i = l->chunk_at; i < l->chunk_end && l->chunk[i] != '\n'; i++) {
-        const char *which = strchr(candidate, l->chunk[i]);
-        quoted ^= l->chunk[i] == '"';
+    for (size_t i = l->chunk.at; i < l->chunk.end && l->chunk.bytes[i] != '\n'; i++) {
+        const char *which = strchr(candidate, l->chunk.bytes[i]);
+        quoted ^= l->chunk.bytes[i] == '"';
         if (!quoted && which != NULL && *which != '\0')
             count[which - candidate]++;
     }
@@ -614,14 +614,15 @@ static bool has_number(const struct dp_lines *l, char delimiter)
 /* Says where the header is, if a line further down has the name of the label. rc: the first line was refused with it. */
 static int look_below(const struct dp_lines *l, const char *label, int rc, struct dp_err *err)
 {
-    struct dp_lines next = {.name = l->name, .chunk = l->chunk, .chunk_at = l->chunk_at, .chunk_end = l->chunk_end};
+    struct dp_lines next = {.name = l->name, .chunk = l->chunk};
     size_t above = l->number;
     const char *end = NULL;
     bool found = false;
-    for (; label != NULL && !found && (end = memchr(l->chunk + next.chunk_at, '\n', l->chunk_end - next.chunk_at)) != NULL;
-         next.chunk_at += next.length + 1, above += !found) {
+    for (;
+         label != NULL && !found && (end = memchr(l->chunk.bytes + next.chunk.at, '\n', l->chunk.end - next.chunk.at)) != NULL;
+         next.chunk.at += next.length + 1, above += !found) {
         const char delimiter = find_delimiter(&next);
-        next.line = l->chunk + next.chunk_at;
+        next.line = l->chunk.bytes + next.chunk.at;
         next.length = (size_t)(end - next.line);
         dp_lines_split(&next, delimiter);
         found = next.fields > 1 && names_label(&next, delimiter, label) && !has_number(&next, delimiter);
@@ -942,7 +943,7 @@ static int read_table(struct dp_census *census, struct dp_import *import, enum d
     census->input = lines.name;
     lines.comment = import->source.comment;
     while ((lines.number < import->source.skip_lines ||
-            (lines.comment != 0 && lines.chunk_at < lines.chunk_end && lines.chunk[lines.chunk_at] == lines.comment)) &&
+            (lines.comment != 0 && lines.chunk.at < lines.chunk.end && lines.chunk.bytes[lines.chunk.at] == lines.comment)) &&
            (rc = dp_lines_next(&lines, err)) == 1)
         ;
     bool known = import->plan.schema.delimiter != 0 || import->source.format == DP_IMPORT_TSV;

@@ -25,11 +25,11 @@ static bool is_plain(const char *text, size_t length)
 
 static int next_chunk(struct dp_lines *l, struct dp_err *err)
 {
-    l->chunk_at = l->chunk_end = 0;
+    l->chunk.at = l->chunk.end = 0;
     dp_progress_rows(l->number, 0);
-    int rc = l->utf16 != NULL ? dp_utf16_read(l->utf16, l->input, l->chunk, &l->chunk_end, err)
-                              : dp_input_read(l->input, l->chunk, CHUNK, &l->chunk_end, err);
-    l->chunk_plain = rc == DP_OK && is_plain(l->chunk, l->chunk_end);
+    int rc = l->utf16 != NULL ? dp_utf16_read(l->utf16, l->input, l->chunk.bytes, &l->chunk.end, err)
+                              : dp_input_read(l->input, l->chunk.bytes, CHUNK, &l->chunk.end, err);
+    l->chunk.plain = rc == DP_OK && is_plain(l->chunk.bytes, l->chunk.end);
     return rc;
 }
 
@@ -38,28 +38,29 @@ static int find_utf16(struct dp_lines *l, struct dp_err *err)
 {
     bool little;
     size_t mark;
-    if (!dp_utf16_begins(l->chunk, l->chunk_end, &little, &mark))
+    if (!dp_utf16_begins(l->chunk.bytes, l->chunk.end, &little, &mark))
         return DP_OK;
-    int rc = dp_utf16_open(&l->utf16, little, l->chunk + mark, l->chunk_end - mark, err);
+    int rc = dp_utf16_open(&l->utf16, little, l->chunk.bytes + mark, l->chunk.end - mark, err);
     return rc ?: next_chunk(l, err);
 }
 
 /* Passes over a first line such as sep=; which names the delimiter. */
 static void find_separator(struct dp_lines *l)
 {
-    const char *at = l->chunk + l->chunk_at, *end = memchr(at, '\n', l->chunk_end - l->chunk_at);
+    const char *at = l->chunk.bytes + l->chunk.at, *end = memchr(at, '\n', l->chunk.end - l->chunk.at);
     const size_t length = end == NULL ? 0 : (size_t)(end - at) - (end > at && end[-1] == '\r');
     if (length != strlen("sep=;") || strncasecmp(at, "sep=", 4) != 0)
         return;
     l->separator = at[4];
-    l->chunk_at += (size_t)(end - at) + 1;
+    l->chunk.at += (size_t)(end - at) + 1;
     l->number++;
 }
 
 /* Whether lines end as on an old Macintosh. A CR at the end of the chunk may belong to CR LF. */
 static bool has_old_lines(const struct dp_lines *l)
 {
-    return l->chunk_end > 1 && memchr(l->chunk, '\r', l->chunk_end - 1) != NULL && memchr(l->chunk, '\n', l->chunk_end) == NULL;
+    return l->chunk.end > 1 && memchr(l->chunk.bytes, '\r', l->chunk.end - 1) != NULL &&
+           memchr(l->chunk.bytes, '\n', l->chunk.end) == NULL;
 }
 
 int dp_lines_open_table(struct dp_lines *l, const char *path, const char *sql, struct dp_err *err)
@@ -69,11 +70,11 @@ int dp_lines_open_table(struct dp_lines *l, const char *path, const char *sql, s
     if (rc != DP_OK)
         return rc;
     l->name = dp_input_name(l->input);
-    l->chunk = dp_new(CHUNK, 1);
-    rc = dp_input_read(l->input, l->chunk, FIRST, &l->chunk_end, err);
+    l->chunk.bytes = dp_new(CHUNK, 1);
+    rc = dp_input_read(l->input, l->chunk.bytes, FIRST, &l->chunk.end, err);
     rc = rc ?: find_utf16(l, err);
-    while (rc == DP_OK && l->chunk_end >= l->chunk_at + 3 && memcmp(l->chunk + l->chunk_at, "\xef\xbb\xbf", 3) == 0)
-        l->chunk_at += 3;
+    while (rc == DP_OK && l->chunk.end >= l->chunk.at + 3 && memcmp(l->chunk.bytes + l->chunk.at, "\xef\xbb\xbf", 3) == 0)
+        l->chunk.at += 3;
     if (rc == DP_OK)
         find_separator(l);
     if (rc == DP_OK && has_old_lines(l))
@@ -92,11 +93,11 @@ void dp_lines_close(struct dp_lines *l)
 {
     dp_input_close(l->input);
     dp_utf16_close(l->utf16);
-    free(l->chunk);
+    free(l->chunk.bytes);
     free(l->line);
     free(l->buffer);
     free(l->field);
-    free(l->header);
+    free(l->head.text);
     memset(l, 0, sizeof *l);
 }
 
@@ -116,7 +117,7 @@ static int note_encoding(struct dp_lines *l, size_t *first, struct dp_err *err)
 static void note_begin(struct dp_lines *l)
 {
     if (l->end > 0)
-        l->begin = dp_input_at(l->input) - (l->chunk_end - l->chunk_at);
+        l->begin = dp_input_at(l->input) - (l->chunk.end - l->chunk.at);
 }
 
 /* Passes over the rest of the current line. */
@@ -124,9 +125,9 @@ static int leave_line(struct dp_lines *l, struct dp_err *err)
 {
     const char *end = NULL;
     int rc = DP_OK;
-    while (rc == DP_OK && end == NULL && (rc = next_chunk(l, err)) == DP_OK && l->chunk_end > 0)
-        end = memchr(l->chunk, '\n', l->chunk_end);
-    l->chunk_at = end != NULL ? (size_t)(end - l->chunk) + 1 : l->chunk_end;
+    while (rc == DP_OK && end == NULL && (rc = next_chunk(l, err)) == DP_OK && l->chunk.end > 0)
+        end = memchr(l->chunk.bytes, '\n', l->chunk.end);
+    l->chunk.at = end != NULL ? (size_t)(end - l->chunk.bytes) + 1 : l->chunk.end;
     return rc;
 }
 
@@ -135,7 +136,7 @@ int dp_lines_go(struct dp_lines *l, size_t k, size_t n, struct dp_lines_part *pa
     int rc = dp_input_file(l->input, &part->size, &part->modified, err);
     if (rc == DP_OK && l->utf16 != NULL)
         rc = dp_fail(err, DP_E_USAGE, "%s: only UTF-8 can be imported in parts, and this is UTF-16", l->name);
-    const uint64_t first = dp_input_at(l->input) - (l->chunk_end - l->chunk_at);
+    const uint64_t first = dp_input_at(l->input) - (l->chunk.end - l->chunk.at);
     const uint64_t bytes = rc == DP_OK && part->size > first ? (part->size - first) / n : 0;
     if (rc == DP_OK && bytes == 0)
         rc = dp_fail(err, DP_E_USAGE, "%s: has fewer than %zu bytes of rows, which cannot be %zu parts", l->name, n, n);
@@ -145,7 +146,7 @@ int dp_lines_go(struct dp_lines *l, size_t k, size_t n, struct dp_lines_part *pa
     l->end = k == n ? part->size : first + k * bytes;
     if (k > 1) {
         l->number = 0;
-        l->below = false;
+        l->head.below = false;
         rc = dp_input_go(l->input, first + (k - 1) * bytes - 1, err);
         rc = rc ?: leave_line(l, err);
     }
@@ -179,23 +180,23 @@ static int append_line(struct dp_lines *l, struct dp_err *err)
     size_t before = l->length;
     l->plain = true;
     for (bool whole = false; !whole;) {
-        int rc = l->chunk_at == l->chunk_end ? next_chunk(l, err) : DP_OK;
+        int rc = l->chunk.at == l->chunk.end ? next_chunk(l, err) : DP_OK;
         if (rc != DP_OK)
             return rc;
-        if (l->chunk_end == 0 && l->length == before)
+        if (l->chunk.end == 0 && l->length == before)
             return 0;
-        const char *from = l->chunk + l->chunk_at;
-        size_t left = l->chunk_end - l->chunk_at;
+        const char *from = l->chunk.bytes + l->chunk.at;
+        size_t left = l->chunk.end - l->chunk.at;
         const char *end = left > 0 ? memchr(from, '\n', left) : NULL;
         size_t length = end != NULL ? (size_t)(end - from) : left;
-        whole = end != NULL || l->chunk_end == 0;
+        whole = end != NULL || l->chunk.end == 0;
         dp_extend(&l->line, &l->capacity, l->length + length + 1, 1);
-        l->plain = l->plain && l->chunk_plain;
-        if (!l->chunk_plain && length > 0 && memchr(from, '\0', length) != NULL)
+        l->plain = l->plain && l->chunk.plain;
+        if (!l->chunk.plain && length > 0 && memchr(from, '\0', length) != NULL)
             return dp_fail(err, DP_E_RUN, "%s: line %zu: holds a NUL byte, so this is not text in UTF-8", l->name,
                            l->number + 1);
         memcpy(l->line + l->length, from, length);
-        l->chunk_at += length + (end != NULL);
+        l->chunk.at += length + (end != NULL);
         l->length += length;
         if (l->length > LINE_LIMIT)
             return dp_fail(err, DP_E_RUN, "%s: line %zu is longer than %zu bytes", l->name, l->number + 1, LINE_LIMIT);
@@ -301,7 +302,7 @@ static void walk(struct quoting *q, const struct dp_lines *l, size_t from, char 
 static void note_quoted(struct dp_lines *l, size_t first, size_t rows)
 {
     size_t *line = &l->notes.line[DP_LINES_QUOTED];
-    if (rows * (l->columns - 1) < 12 || 4 * rows < 3 * (l->number - first))
+    if (rows * (l->head.columns - 1) < 12 || 4 * rows < 3 * (l->number - first))
         return;
     *line = *line > 0 ? *line : first;
     l->notes.count[DP_LINES_QUOTED] += rows;
@@ -310,9 +311,9 @@ static void note_quoted(struct dp_lines *l, size_t first, size_t rows)
 static bool looks_like_row(const struct dp_lines *l, size_t from, char delimiter)
 {
     size_t count = 0;
-    for (size_t i = from; l->columns > 1 && i < l->length; i++)
+    for (size_t i = from; l->head.columns > 1 && i < l->length; i++)
         count += l->line[i] == delimiter;
-    return l->columns > 1 && count == l->columns - 1;
+    return l->head.columns > 1 && count == l->head.columns - 1;
 }
 
 int dp_lines_any_text(struct dp_lines *l, char delimiter, struct dp_err *err)
@@ -352,19 +353,19 @@ int dp_lines_at_end(struct dp_lines *l, bool *end, struct dp_err *err)
 {
     int rc = DP_OK;
     while (rc == DP_OK) {
-        while (l->chunk_at < l->chunk_end && is_blank(l->chunk[l->chunk_at]))
-            if (l->chunk[l->chunk_at++] == '\n') {
+        while (l->chunk.at < l->chunk.end && is_blank(l->chunk.bytes[l->chunk.at]))
+            if (l->chunk.bytes[l->chunk.at++] == '\n') {
                 l->number++;
                 if (l->begin < l->end) /* blank lines of the next part are its own */
                     note_begin(l);
             }
-        if (l->chunk_at < l->chunk_end)
+        if (l->chunk.at < l->chunk.end)
             break;
         rc = next_chunk(l, err);
-        if (l->chunk_end == 0)
+        if (l->chunk.end == 0)
             break;
     }
-    *end = l->chunk_at == l->chunk_end;
+    *end = l->chunk.at == l->chunk.end;
     return rc;
 }
 

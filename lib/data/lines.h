@@ -42,12 +42,23 @@ struct dp_lines_part {
     int64_t modified;        /* seconds since 1970 */
 };
 
+/* Bytes that were read but not used yet, from `at` on. */
+struct dp_lines_chunk {
+    char *bytes;
+    size_t at, end;
+    bool plain; /* all bytes are ASCII, and none is a NUL or a quote */
+};
+
+struct dp_lines_head {
+    char *text; /* or NULL */
+    size_t length, columns;
+    bool below; /* the next line is directly below the header */
+};
+
 struct dp_lines {
     const char *name; /* for messages */
     struct dp_input *input;
-    char *chunk; /* bytes that were read but not used yet */
-    size_t chunk_at, chunk_end;
-    bool chunk_plain;       /* all bytes of the chunk are ASCII, and none is a NUL or a quote */
+    struct dp_lines_chunk chunk;
     struct dp_utf16 *utf16; /* NULL: bytes are read as they are */
     size_t utf8, windows;   /* the first line that is not ASCII in each of the two encodings; 0: none */
     bool arff;              /* records may also be quoted by ' */
@@ -61,11 +72,9 @@ struct dp_lines {
     size_t buffer_capacity;
     struct dp_cell *field;
     size_t fields, field_capacity;
-    char separator;                /* of a first line such as sep=; or 0 */
-    char *header;                  /* the text of the header, or NULL */
-    size_t header_length, columns; /* columns: fields of the header */
-    bool below;                    /* the next line is directly below the header */
-    uint64_t begin, end;           /* of a part: where the next line begins, and a line of the next part; end 0: no part */
+    char separator; /* of a first line such as sep=; or 0 */
+    struct dp_lines_head head;
+    uint64_t begin, end; /* of a part: where the next line begins, and a line of the next part; end 0: no part */
     struct dp_lines_notes notes;
 };
 

@@ -73,21 +73,21 @@ static int is_row(struct dp_lines *l, char delimiter, bool *row, struct dp_err *
     static const char mark[] = "\xef\xbb\xbf"; /* before the header of a file that was appended to another one */
     const size_t from = l->length >= 3 && memcmp(l->line, mark, 3) == 0 ? 3 : 0;
     int rc = DP_OK;
-    *row = l->length - from != l->header_length || memcmp(l->line + from, l->header, l->header_length) != 0;
+    *row = l->length - from != l->head.length || memcmp(l->line + from, l->head.text, l->head.length) != 0;
     if (!*row)
         note(l, DP_LINES_HEADER_AGAIN);
-    if (*row && l->below && is_ruler(l, delimiter)) {
+    if (*row && l->head.below && is_ruler(l, delimiter)) {
         note(l, DP_LINES_RULER);
         *row = false;
         return DP_OK; /* units may be below it */
     }
-    if (*row && l->below) {
+    if (*row && l->head.below) {
         dp_lines_split(l, delimiter);
         *row = !has_units(l);
         if (!*row)
             note(l, DP_LINES_UNITS);
     }
-    l->below = false;
+    l->head.below = false;
     if (*row && may_have_total(l, delimiter)) {
         dp_lines_split(l, delimiter);
         const size_t number = l->number;
@@ -108,7 +108,7 @@ int dp_lines_text(struct dp_lines *l, char delimiter, struct dp_err *err)
     int rc;
     do {
         rc = dp_lines_any_text(l, delimiter, err);
-        if (rc == 1 && l->header != NULL)
+        if (rc == 1 && l->head.text != NULL)
             rc = is_row(l, delimiter, &row, err) ?: 1;
     } while (rc == 1 && !row);
     return rc;
@@ -127,13 +127,13 @@ int dp_lines_record(struct dp_lines *l, char delimiter, struct dp_err *err)
 static bool is_short(const struct dp_lines *l, char delimiter, bool *empty)
 {
     struct dp_lines next = {.name = l->name};
-    size_t lines = 0, at = l->chunk_at;
+    size_t lines = 0, at = l->chunk.at;
     bool more = true;
     for (*empty = true; more && lines < SHAPED; lines++) {
-        const char *end = memchr(l->chunk + at, '\n', l->chunk_end - at);
+        const char *end = memchr(l->chunk.bytes + at, '\n', l->chunk.end - at);
         if (end == NULL)
             break;
-        next.line = l->chunk + at;
+        next.line = l->chunk.bytes + at;
         next.length = (size_t)(end - next.line) - (end > next.line && end[-1] == '\r');
         at += (size_t)(end - next.line) + 1;
         dp_lines_split(&next, delimiter);
@@ -154,9 +154,9 @@ int dp_lines_header(struct dp_lines *l, char delimiter, struct dp_err *err)
     while (rc == 1 && !dp_lines_has_row(l));
     if (rc != 1)
         return rc;
-    l->header = dp_new(l->length + 1, 1);
-    l->header_length = l->length;
-    memcpy(l->header, l->line, l->length);
+    l->head.text = dp_new(l->length + 1, 1);
+    l->head.length = l->length;
+    memcpy(l->head.text, l->line, l->length);
     if (l->fields > 1 && is_short(l, delimiter, &empty)) {
         const size_t at = empty ? l->fields : 0;
         dp_extend(&l->field, &l->field_capacity, l->fields + 1, sizeof *l->field);
@@ -165,15 +165,15 @@ int dp_lines_header(struct dp_lines *l, char delimiter, struct dp_err *err)
         l->fields++;
         note(l, empty ? DP_LINES_LAST_EMPTY : DP_LINES_ROW_NAMES);
     }
-    l->columns = l->fields;
-    l->below = true;
+    l->head.columns = l->fields;
+    l->head.below = true;
     return 1;
 }
 
 void dp_lines_no_header(struct dp_lines *l)
 {
-    free(l->header);
-    l->header = NULL;
+    free(l->head.text);
+    l->head.text = NULL;
 }
 
 void dp_lines_sentence(const struct dp_lines_notes *n, enum dp_lines_oddity which, char text[DP_LINES_SENTENCE])

@@ -142,15 +142,15 @@ int dp_arff_names(struct dp_lines *l, struct dp_err *err)
             continue;
         at += 10;
         word(l->line, &at, " \t{", &text, &length);
-        dp_extend(&l->header, &capacity, used + length, 1);
+        dp_extend(&l->head.text, &capacity, used + length, 1);
         dp_extend(&l->field, &l->field_capacity, l->fields + 1, sizeof *l->field);
-        memcpy(l->header + used, text, length);
+        memcpy(l->head.text + used, text, length);
         l->field[l->fields++].length = length;
         used += length;
     }
     for (size_t i = 0, from = 0; i < l->fields; from += l->field[i++].length)
-        l->field[i].text = l->header + from;
-    l->columns = l->fields;
+        l->field[i].text = l->head.text + from;
+    l->head.columns = l->fields;
     return rc != 0 ? rc : dp_fail(err, DP_E_RUN, "%s: no @data", l->name);
 }
 

@@ -150,9 +150,9 @@ static struct dp_ledger_run ledger_run(const struct dp_payer *p, const struct dp
         .preprocessing = dp_frame_text(frame, DP_F_PREPROCESSING, ""),
         .public_start = dp_frame_text(frame, DP_F_PUBLIC_START, NULL),
         .exact_of = dp_frame_text(frame, DP_F_EXACT_OF, NULL),
-        .init = dp_frame_text(frame, DP_F_LEDGER, NULL),
-        .init_model = dp_frame_text(p->contract.hello, DP_F_MODEL_DIGEST, NULL),
-        .init_lap = dp_frame_int(p->contract.hello, DP_F_MODEL_LAP, 0),
+        .init.mark = dp_frame_text(frame, DP_F_LEDGER, NULL),
+        .init.model = dp_frame_text(p->contract.hello, DP_F_MODEL_DIGEST, NULL),
+        .init.lap = dp_frame_int(p->contract.hello, DP_F_MODEL_LAP, 0),
         .time = p->time,
         .done = p->contract.last,
         .later = o->later,
@@ -163,24 +163,24 @@ static struct dp_ledger_run ledger_run(const struct dp_payer *p, const struct dp
     else
         run.plan = &p->contract.plan;
     if (p->contract.last > 0) { /* the run continues from its own model */
-        run.init = NULL;
-        run.resumes = p->resumes;
+        run.init.mark = NULL;
+        run.resumes = p->resumed.mark;
         run.earlier = p->site;
         return run;
     }
     /* If the model is of other people's rows, or of the rows of many sites, its run is in another ledger. Such a model counts
        with the cost that it states. */
     if (p->site || (o->ledger == NULL && dp_frame_bool(frame, DP_F_ELSEWHERE)))
-        run.init = NULL;
-    run.elsewhere = dp_frame_bool(frame, DP_F_ELSEWHERE);
-    if (run.init == NULL && !dp_frame_has(frame, DP_F_EPSILON)) {
-        run.init = p->schema;
+        run.init.mark = NULL;
+    run.init.elsewhere = dp_frame_bool(frame, DP_F_ELSEWHERE);
+    if (run.init.mark == NULL && !dp_frame_has(frame, DP_F_EPSILON)) {
+        run.init.mark = p->schema;
         run.with = o->with_schema ? &p->with.charges : NULL;
-        run.elsewhere = p->schema == NULL && p->schema_epsilon > 0;
+        run.init.elsewhere = p->schema == NULL && p->schema_epsilon > 0;
     }
-    if (run.init == NULL) {
-        run.prior_epsilon = p->prior_epsilon;
-        run.prior_delta = p->prior_delta;
+    if (run.init.mark == NULL) {
+        run.init.epsilon = p->prior_epsilon;
+        run.init.delta = p->prior_delta;
     }
     return run;
 }
@@ -190,7 +190,7 @@ static struct dp_ledger_run ledger_run(const struct dp_payer *p, const struct dp
 static int charge_lost(struct dp_payer *p, const char *path, struct dp_err *err)
 {
     struct dp_charges own = {0}, others = {0};
-    int rc = dp_ledger_resumed(path, p->resumes, p->site, &own, &p->base, err);
+    int rc = dp_ledger_resumed(path, p->resumed.mark, p->site, &own, &p->base, err);
     if (!p->spend.adaptive) {
         dp_charges_clear(&own);
         rc = rc ?: dp_plan_charges(&p->contract.plan, p->contract.last, &own, err);
@@ -258,10 +258,10 @@ static int open_ledger(struct dp_payer *p, const struct dp_frame *frame, struct 
 /* A resumed run has the filter that it had before its checkpoint. */
 static int check_resumed(const struct dp_payer *p, const struct dp_frame *frame, struct dp_err *err)
 {
-    if (p->order != p->spend.filter.order)
+    if (p->resumed.order != p->spend.filter.order)
         return dp_fail(err, DP_E_UNSAFE, "the mechanism of lap %lld is not the mechanism of the run before its checkpoint",
                        (long long)frame->lap);
-    return p->allowance == p->spend.filter.allowance
+    return p->resumed.allowance == p->spend.filter.allowance
                ? DP_OK
                : dp_fail(err, DP_E_UNSAFE,
                          "the budget is not the budget of the run before its checkpoint: a filter is fixed beforehand");
@@ -323,7 +323,7 @@ int dp_payer_begin(struct dp_payer *p, const struct dp_frame *frame, struct dp_e
     else if (rc == DP_OK)
         rc = check_budget(p, frame, err);
     rc = rc ?: check_weak(p, frame, NULL, NULL, err);
-    rc = rc ?: dp_spend_resume(&p->spend, p->contract.last, p->spent, err);
+    rc = rc ?: dp_spend_resume(&p->spend, p->contract.last, p->resumed.spent, err);
     rc = rc ?: open_ledger(p, frame, err);
     rc = rc ?: charge_start(p, err);
     p->laps = dp_frame_int(frame, DP_F_LAPS, 0);
@@ -513,12 +513,12 @@ int dp_payer_save(struct dp_payer *p, struct dp_state *state, struct dp_err *err
 int dp_payer_restore(struct dp_payer *p, const struct dp_state *state, struct dp_err *err)
 {
     int rc = dp_contract_restore(&p->contract, state, err);
-    rc = rc ?: dp_state_get_real(state, "filter", &p->spent, err);
-    rc = rc ?: dp_state_get_real(state, "order", &p->order, err);
-    rc = rc ?: dp_state_get_real(state, "allowance", &p->allowance, err);
+    rc = rc ?: dp_state_get_real(state, "filter", &p->resumed.spent, err);
+    rc = rc ?: dp_state_get_real(state, "order", &p->resumed.order, err);
+    rc = rc ?: dp_state_get_real(state, "allowance", &p->resumed.allowance, err);
     rc = rc ?: dp_state_get_real(state, "prior_epsilon", &p->prior_epsilon, err);
     rc = rc ?: dp_state_get_real(state, "prior_delta", &p->prior_delta, err);
     if (rc == DP_OK && dp_state_has(state, "mark"))
-        rc = dp_state_get_text(state, "mark", p->resumes, sizeof p->resumes, err);
+        rc = dp_state_get_text(state, "mark", p->resumed.mark, sizeof p->resumed.mark, err);
     return rc;
 }

@@ -21,6 +21,12 @@ struct dp_payer_options {
     bool with_schema;             /* the budget is also for the schema of the data set, in one composition with the run */
 };
 
+/* A run that is resumed. */
+struct dp_payer_resumed {
+    char mark[DP_LEDGER_MARK];      /* of its checkpoint, or "" */
+    double spent, order, allowance; /* what its filter has spent, the filter's order and allowance */
+};
+
 struct dp_payer {
     /* Set by the caller. */
     const struct dp_payer_options *options;
@@ -44,9 +50,7 @@ struct dp_payer {
     struct dp_schema_cost with;             /* with_schema: what the schema has cost, and the budget that was fixed before */
     char *schema;                           /* the mark of that charge; NULL: other people paid it, or it is in no ledger */
     double prior_epsilon, prior_delta;      /* cost of the model that the run started from, and of the schema */
-    char resumes[DP_LEDGER_MARK];           /* resumed run: the mark of its checkpoint, or "" */
-    double spent, order, allowance;         /* resumed: the amount that its filter has spent, the filter's order and
-                                             * allowance */
+    struct dp_payer_resumed resumed;
 };
 
 /* Reads the hello frame. The caller starts *payer zeroed, and closes it. DP_E_UNSAFE: the run is seeded, or its announcement is

@@ -56,12 +56,12 @@ static int owes(const char *population, struct dp_err *err)
 static int check_start(const struct dp_registry *registry, const struct dp_aliases *people, const struct dp_ledger_run *run,
                        struct dp_err *err)
 {
-    if (registry == NULL || run->init_model == NULL || run->resumes != NULL)
+    if (registry == NULL || run->init.model == NULL || run->resumes != NULL)
         return DP_OK;
     for (size_t i = 0; i < people->names; i++)
         if (dp_text_has_line(run->exact_of, people->name[i], strlen(people->name[i])))
             return owes(people->name[i], err);
-    for (size_t i = 0; run->exact_of == NULL && run->init == NULL && i < registry->lines; i++)
+    for (size_t i = 0; run->exact_of == NULL && run->init.mark == NULL && i < registry->lines; i++)
         if (is_public(&registry->line[i], people))
             return owes(registry->line[i].population, err);
     return DP_OK;
@@ -94,8 +94,8 @@ int dp_where_note(struct dp_where *w, const struct dp_ledger_run *run, const cha
         .run = name,
         .unit = run->unit,
         .adjacency = run->adjacency,
-        .epsilon = run->epsilon + run->prior_epsilon,
-        .delta = run->delta + run->prior_delta,
+        .epsilon = run->epsilon + run->init.epsilon,
+        .delta = run->delta + run->init.delta,
     };
     if (w->registry == NULL)
         return DP_OK;
@@ -135,8 +135,8 @@ int dp_where_note_outside(const struct dp_registry_place *place, const struct dp
     if (rc == DP_REGISTRY_NONE)
         return DP_OK;
     if (gate == DP_REGISTRY_NO_LEDGER) {
-        line.epsilon = run->epsilon + run->prior_epsilon;
-        line.delta = run->delta + run->prior_delta;
+        line.epsilon = run->epsilon + run->init.epsilon;
+        line.delta = run->delta + run->init.delta;
     }
     if (rc == DP_OK)
         dp_aliases_find(&people, registry, run->population);

@@ -72,10 +72,10 @@ static struct dp_ledger_entry *find_any(const struct dp_ledger_book *book, const
 {
     /* Most lookups are for recent runs. */
     for (size_t i = book->entries; i-- > 0;)
-        for (size_t k = book->entry[i].openings; k-- > 0;)
-            if (strcmp(book->entry[i].opening[k].run, run) == 0) {
+        for (size_t k = book->entry[i].opened.count; k-- > 0;)
+            if (strcmp(book->entry[i].opened.list[k].run, run) == 0) {
                 if (opening != NULL)
-                    *opening = &book->entry[i].opening[k];
+                    *opening = &book->entry[i].opened.list[k];
                 return &book->entry[i];
             }
     return NULL;
@@ -322,8 +322,9 @@ static const char *read_open(json_t *line, int64_t format, struct dp_ledger_entr
 
 static void add_opening(struct dp_ledger_book *book, struct dp_ledger_entry *entry, json_t *line, const char *run)
 {
-    dp_extend(&entry->opening, &entry->openings_capacity, entry->openings + 1, sizeof *entry->opening);
-    entry->opening[entry->openings++] = (struct dp_ledger_opening){json_incref(line), run, book->lines + 1, book->lines + 1};
+    dp_extend(&entry->opened.list, &entry->opened.capacity, entry->opened.count + 1, sizeof *entry->opened.list);
+    entry->opened.list[entry->opened.count++] =
+        (struct dp_ledger_opening){json_incref(line), run, book->lines + 1, book->lines + 1};
     entry->run = run;
 }
 
@@ -454,7 +455,7 @@ static const char *take_open(struct dp_ledger_book *book, json_t *line)
 
 static void note_line(const struct dp_ledger_book *book, struct dp_ledger_entry *entry)
 {
-    entry->opening[entry->openings - 1].last = book->lines + 1;
+    entry->opened.list[entry->opened.count - 1].last = book->lines + 1;
 }
 
 /* The open run of a line. */
@@ -525,7 +526,7 @@ bool dp_ledger_names(const struct dp_event *event)
 /* Whether the costs of `before` and of a later run can be one composition. */
 static bool may_join(const struct dp_ledger_book *book, const struct dp_ledger_entry *before, const struct dp_ledger_entry *run)
 {
-    return dp_ledger_entry_ended(before) && before->openings == 1 && before->order == 0 && before->stated == NULL &&
+    return dp_ledger_entry_ended(before) && before->opened.count == 1 && before->order == 0 && before->stated == NULL &&
            !before->whole && before->start.epsilon == 0 &&
            dp_ledger_book_root(book, before->of.who) == dp_ledger_book_root(book, run->of.who) &&
            strcmp(before->of.adjacency, run->of.adjacency) == 0 && (before->of.unit == NULL) == (run->of.unit == NULL);
@@ -943,10 +944,10 @@ void dp_ledger_book_free(struct dp_ledger_book *book)
 {
     for (size_t i = 0; i < book->entries; i++) {
         struct dp_ledger_entry *entry = &book->entry[i];
-        for (size_t k = 0; k < entry->openings; k++)
-            json_decref(entry->opening[k].line);
+        for (size_t k = 0; k < entry->opened.count; k++)
+            json_decref(entry->opened.list[k].line);
         json_decref(entry->close);
-        free(entry->opening);
+        free(entry->opened.list);
         dp_charges_free(&entry->plan);
         dp_charges_free(&entry->paid);
         dp_charges_free(&entry->stops.out);

@@ -24,6 +24,11 @@ struct dp_ledger_opening {
     size_t first, last; /* seq of its first and last line */
 };
 
+struct dp_ledger_opened {
+    struct dp_ledger_opening *list;
+    size_t count, capacity;
+};
+
 /* The people of a run. Strings belong to the JSON of its lines, here and below. */
 struct dp_ledger_people {
     const char *data, *population, *adjacency;
@@ -59,8 +64,7 @@ struct dp_ledger_closing {
 
 /* A run, from its first lap to its last, with all its resumptions. */
 struct dp_ledger_entry {
-    struct dp_ledger_opening *opening;
-    size_t openings, openings_capacity;
+    struct dp_ledger_opened opened;
     json_t *close;   /* the close line; NULL if the run is open, also after it was resumed */
     const char *run; /* its newest name */
     const char *software;

@@ -186,7 +186,7 @@ static int add_fixed_lap(const struct dp_ledger_entry *entry, int64_t lap, json_
 {
     struct dp_charges laps = {0};
     struct dp_answer answer;
-    if (entry->openings > 1 || entry->order > 0 || entry->paid.count != 1 || lap >= dp_ledger_entry_laps(entry))
+    if (entry->opened.count > 1 || entry->order > 0 || entry->paid.count != 1 || lap >= dp_ledger_entry_laps(entry))
         return DP_OK;
     int rc = dp_charges_add(&laps, &entry->paid.charge[0].event, lap, err);
     rc = rc ?: dp_account_epsilon(DP_ACCOUNTANT_BEST, &laps, entry->delta, &answer, err);

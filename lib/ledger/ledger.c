@@ -231,7 +231,7 @@ static int check_run(const struct dp_ledger_run *run, struct dp_err *err)
         return dp_fail(err, DP_E_UNSAFE, "a run without an adjacency cannot be kept in a ledger");
     if (!(run->epsilon > 0 && isfinite(run->epsilon) && run->delta > 0 && run->delta < 1))
         return dp_fail(err, DP_E_RUN, "a run in a ledger needs a finite epsilon above 0 and a delta in (0, 1)");
-    if (!(run->prior_epsilon >= 0 && isfinite(run->prior_epsilon) && run->prior_delta >= 0 && run->prior_delta <= 1))
+    if (!(run->init.epsilon >= 0 && isfinite(run->init.epsilon) && run->init.delta >= 0 && run->init.delta <= 1))
         return dp_fail(err, DP_E_RUN, "the model to start from states an impossible cost");
     if (run->laps > 0 && (run->plan == NULL || run->order > 0))
         return dp_fail(err, DP_E_RUN, "a run that knows its laps has to say what they are");
@@ -245,17 +245,17 @@ static int check_run(const struct dp_ledger_run *run, struct dp_err *err)
 
 static json_t *open_line(const struct dp_ledger_run *run, const char *id, bool addition)
 {
-    bool prior = run->prior_epsilon > 0, named = run->population != NULL && run->population[0] != '\0';
+    bool prior = run->init.epsilon > 0, named = run->population != NULL && run->population[0] != '\0';
     return json_pack("{s:s, s:s, s:s, s:I, s:s, s:f, s:f, s:b, s:s, s:s, s:o*, s:s*, s:s*, s:s*, s:s*, s:s*, s:o*, s:o*, "
                      "s:o*, s:o*, s:o*}",
                      "kind", "open", "run", id, "data", run->data, "rows", (json_int_t)run->rows, "adjacency", run->adjacency,
                      "epsilon", run->epsilon, "delta", run->delta, "seeded", run->seeded, "private_preprocessing",
                      run->preprocessing != NULL ? run->preprocessing : "", "software", "dpline " DP_VERSION, "time",
                      run->time != 0 ? json_integer(run->time) : NULL, "population", named ? run->population : NULL, "unit",
-                     run->unit, "public_start", run->public_start, "init", run->init, "resumes", run->resumes, "prior_epsilon",
-                     prior ? json_real(run->prior_epsilon) : NULL, "prior_delta", prior ? json_real(run->prior_delta) : NULL,
-                     "order", run->order > 0 ? json_real(run->order) : NULL, "addition", addition ? json_true() : NULL,
-                     "with_schema", run->with != NULL ? json_true() : NULL);
+                     run->unit, "public_start", run->public_start, "init", run->init.mark, "resumes", run->resumes,
+                     "prior_epsilon", prior ? json_real(run->init.epsilon) : NULL, "prior_delta",
+                     prior ? json_real(run->init.delta) : NULL, "order", run->order > 0 ? json_real(run->order) : NULL,
+                     "addition", addition ? json_true() : NULL, "with_schema", run->with != NULL ? json_true() : NULL);
 }
 
 static const char *population_of(const struct dp_ledger_run *run)
@@ -290,10 +290,10 @@ static int check_place(struct dp_ledger *l, const struct dp_ledger_run *run, str
     int rc = DP_OK;
     if (run->resumes != NULL)
         rc = check_resumed(l, run, err);
-    if (rc == DP_OK && run->init != NULL)
-        rc = dp_ledger_book_mark(&l->book, run->init, &from, err);
-    if (rc == DP_OK && run->init != NULL && run->init_model != NULL)
-        rc = dp_ledger_book_model(&l->book, run->init, run->init_lap, run->init_model, NULL, err);
+    if (rc == DP_OK && run->init.mark != NULL)
+        rc = dp_ledger_book_mark(&l->book, run->init.mark, &from, err);
+    if (rc == DP_OK && run->init.mark != NULL && run->init.model != NULL)
+        rc = dp_ledger_book_model(&l->book, run->init.mark, run->init.lap, run->init.model, NULL, err);
     while (rc == DP_OK) {
         const struct dp_ledger_limit *limit = dp_ledger_book_limit(&l->book, population_of(run), run->data, &at);
         if (limit == NULL)
@@ -308,12 +308,12 @@ static int check_place(struct dp_ledger *l, const struct dp_ledger_run *run, str
                 "the budget of %.60s in the ledger %s is about %s, and the run is about %s: what they cost does not add up",
                 limit->population, l->path, run->unit == NULL ? "persons with several rows" : "rows",
                 run->unit == NULL ? "rows" : "persons with several rows");
-        else if (run->prior_epsilon > 0 && !run->elsewhere)
+        else if (run->init.epsilon > 0 && !run->init.elsewhere)
             rc = dp_fail(
                 err, DP_E_UNSAFE,
                 "the model to start from has cost epsilon = %g, which the budget of %.60s in the ledger %s does not have: it "
                 "was trained without that ledger",
-                run->prior_epsilon, limit->population, l->path);
+                run->init.epsilon, limit->population, l->path);
     }
     return rc;
 }
@@ -541,7 +541,7 @@ int dp_ledger_open(struct dp_ledger **ledger, const char *path, const struct dp_
     *ledger = NULL;
     int rc = check_run(run, err);
     /* A ledger that must have a mark has to exist. */
-    rc = rc ?: new_ledger(&l, path, run->init == NULL && run->resumes == NULL, err);
+    rc = rc ?: new_ledger(&l, path, run->init.mark == NULL && run->resumes == NULL, err);
     if (rc != DP_OK)
         return rc;
     rc = open_run(l, run, err);
@@ -777,7 +777,7 @@ static int ended_of(const struct dp_ledger *l, const struct dp_charges *used, co
     if (rc != DP_OK)
         return rc;
     ended->paid = (struct dp_charges){0};
-    ended->close = ended->opening->line;
+    ended->close = ended->opened.list->line;
     ended->closed.status = status;
     ended->holds = false;
     return used_of(l, used, &ended->paid, err);

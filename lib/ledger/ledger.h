@@ -31,6 +31,15 @@ struct dp_ledger_later {
     double multiplier; /* of one Gaussian that costs this budget */
 };
 
+/* The released model that a run starts from. */
+struct dp_ledger_init {
+    const char *mark;      /* or NULL */
+    const char *model;     /* a digest of its weights, or NULL if unknown */
+    int64_t lap;           /* lap of that model */
+    double epsilon, delta; /* the cost that a model without a mark states; else 0 */
+    bool elsewhere;        /* that cost is of another population */
+};
+
 /* Facts about a run that are known when it starts. Strings are UTF-8 and are copied. */
 struct dp_ledger_run {
     const char *data;       /* the digest that names the data set */
@@ -40,14 +49,10 @@ struct dp_ledger_run {
     const char *adjacency;  /* "null-record" or "replace-one" */
     double epsilon, delta;  /* the run's own budget */
     bool seeded;
-    const char *preprocessing;         /* the measurements on private rows that scaled them; NULL or "": none */
-    const char *public_start;          /* the digest of the public model the run starts from, or NULL */
-    const char *exact_of;              /* the populations whose rows the model shows without noise (lines), or NULL */
-    const char *init;                  /* the mark of the released model the run starts from, or NULL */
-    const char *init_model;            /* a digest of that model's weights, or NULL if unknown */
-    int64_t init_lap;                  /* lap of that model */
-    double prior_epsilon, prior_delta; /* the cost that an initial model without a mark states; else 0 */
-    bool elsewhere;                    /* that cost is of another population */
+    const char *preprocessing; /* the measurements on private rows that scaled them; NULL or "": none */
+    const char *public_start;  /* the digest of the public model the run starts from, or NULL */
+    const char *exact_of;      /* the populations whose rows the model shows without noise (lines), or NULL */
+    struct dp_ledger_init init;
     double order;        /* 0: every lap was fixed before the run. Otherwise later laps depend on released values, under a
                           * filter at this Rényi order, and the run costs its whole budget */
     int64_t time;        /* seconds since 1970, 0 for unknown; nothing in the library reads the clock */

@@ -48,7 +48,7 @@ static const struct dp_ledger_entry *first_run(const struct dp_ledger_book *book
             return NULL;
         first = first != NULL ? first : &book->entry[i];
     }
-    return first != NULL && first->openings == 1 ? first : NULL;
+    return first != NULL && first->opened.count == 1 ? first : NULL;
 }
 
 /* The sum of the deltas of the plan's thresholds; 0 without a plan. */

@@ -227,8 +227,8 @@ size_t dp_people_unbounded(const struct dp_people *p)
 static bool came_before(const struct dp_people *p, const struct dp_ledger_entry *entry, const struct dp_registry_line *line)
 {
     for (const struct dp_registry_line *l = p->registry->line; l < line; l++)
-        for (size_t k = 0; l->kind == DP_REGISTRY_RUN && k < entry->openings; k++)
-            if (strcmp(l->run, entry->opening[k].run) == 0)
+        for (size_t k = 0; l->kind == DP_REGISTRY_RUN && k < entry->opened.count; k++)
+            if (strcmp(l->run, entry->opened.list[k].run) == 0)
                 return true;
     return false;
 }

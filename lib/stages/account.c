@@ -181,7 +181,7 @@ static int check_trial_start(const struct dp_stage *stage, const struct dp_frame
     const struct dp_ledger_run run = {.population = dp_frame_text(frame, DP_F_POPULATION, NULL),
                                       .data = dp_frame_text(frame, DP_F_DATA, NULL),
                                       .exact_of = dp_frame_text(frame, DP_F_EXACT_OF, NULL),
-                                      .init_model = dp_frame_text(s->payer.contract.hello, DP_F_MODEL_DIGEST, NULL)};
+                                      .init.model = dp_frame_text(s->payer.contract.hello, DP_F_MODEL_DIGEST, NULL)};
     return dp_where_check_start(&place, &run, err);
 }
 

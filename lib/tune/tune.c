@@ -238,10 +238,10 @@ static int reserve(struct tuning *t, struct dp_err *err)
         .delta = o->delta,
         .seeded = o->seed != DP_OPT_ABSENT_INT,
         .preprocessing = t->data->private_preprocessing,
-        .init = schema_mark,
-        .prior_epsilon = schema_mark == NULL ? t->data->paid.epsilon : 0,
-        .prior_delta = schema_mark == NULL ? t->data->paid.delta : 0,
-        .elsewhere = t->data->paid.by != NULL && schema_mark == NULL,
+        .init.mark = schema_mark,
+        .init.epsilon = schema_mark == NULL ? t->data->paid.epsilon : 0,
+        .init.delta = schema_mark == NULL ? t->data->paid.delta : 0,
+        .init.elsewhere = t->data->paid.by != NULL && schema_mark == NULL,
         .time = t->tune->started,
     };
     struct dp_where_query query = {.ledger = o->ledger, .directory = t->plan[0].directory, .also = o->score_data};

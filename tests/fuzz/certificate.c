@@ -29,7 +29,7 @@ static void start(void)
         fuzz_assert(dp_ledger_open(&ledger, path, &run, &err) == DP_OK);
         fuzz_assert(dp_ledger_reserve(ledger, &event, 3, &err) == DP_OK);
         strcpy(mark, dp_ledger_mark(ledger));
-        run.init = mark;
+        run.init.mark = mark;
         dp_ledger_free(ledger);
     }
     fuzz_assert(dp_certificate_make(path, &what, &genuine, &err) == DP_OK);

@@ -627,7 +627,7 @@ TEST_IN(a_mark_finds_an_older_state, fresh, NULL)
     assert_int_equal(dp_ledger_check_mark(PATH, first, &err), 0);
 
     struct dp_ledger_run resumed = run;
-    resumed.init = mark;
+    resumed.init.mark = mark;
     ledger = opened(&resumed);
     assert_int_equal(close_run(ledger, &event, 0, &err), 0);
     size_t length = get_file(PATH, bytes, sizeof bytes);
@@ -1225,7 +1225,7 @@ TEST_IN(a_run_goes_on_from_its_checkpoint_once, fresh, NULL)
     struct dp_ledger_book book;
     read_book(&book, PATH);
     assert_int_equal(book.entries, 1);
-    assert_int_equal(book.entry[0].openings, 3);
+    assert_int_equal(book.entry[0].opened.count, 3);
     assert_int_equal(book.entry[0].closed.laps, 105);
     dp_ledger_book_free(&book);
 }
@@ -1396,8 +1396,8 @@ TEST_IN(a_run_must_say_what_it_is, fresh, NULL)
     struct dp_ledger_run full = run;
     full.preprocessing = "max-abs \"quoted\"\nλ";
     full.seeded = true;
-    full.prior_epsilon = 0.1;
-    full.prior_delta = 1e-7;
+    full.init.epsilon = 0.1;
+    full.init.delta = 1e-7;
     dp_ledger_free(opened(&full));
     struct dp_ledger_book book;
     read_book(&book, PATH);

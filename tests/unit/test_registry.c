@@ -273,8 +273,8 @@ TEST_IN(a_run_is_noted_with_the_cost_of_its_initial_model, fresh, NULL)
                                 .adjacency = "null-record",
                                 .epsilon = 1,
                                 .delta = 1e-6,
-                                .prior_epsilon = 0.5,
-                                .prior_delta = 1e-6};
+                                .init.epsilon = 0.5,
+                                .init.delta = 1e-6};
     const struct dp_where_query query = {.ledger = "ledger", .registry = here};
     assert_int_equal(dp_where_open(&where, &query, &run, warning, NULL), 0);
     assert_string_equal(warning, "");

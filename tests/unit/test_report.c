@@ -517,8 +517,8 @@ TEST_IN(every_member_is_compared, fresh, NULL)
 {
     char mark[DP_LEDGER_MARK], expected[400];
     struct story story = plain(10, 40, 30);
-    story.run.prior_epsilon = 0.25;
-    story.run.prior_delta = 1e-6;
+    story.run.init.epsilon = 0.25;
+    story.run.init.delta = 1e-6;
     play(&story, mark);
     json_t *certificate = certify(mark, 20);
     const char *names = "unit lap population data rows adjacency runs mechanisms epsilon epsilon_lower delta accountant "
@@ -577,13 +577,13 @@ TEST_IN(a_certificate_goes_back_to_the_first_run, fresh, NULL)
     char first[DP_LEDGER_MARK], second[DP_LEDGER_MARK], third[DP_LEDGER_MARK], fourth[DP_LEDGER_MARK];
     struct story a = plain(10, 40, 20), b = plain(10, 30, 30), c = plain(5, 30, -1), d = plain(5, 1, 1);
     a.run.delta = 1e-4;
-    a.run.prior_epsilon = 0.25;
-    a.run.prior_delta = 1e-6;
+    a.run.init.epsilon = 0.25;
+    a.run.init.delta = 1e-6;
     play(&a, first);
     b.run.data = "bbbb";
-    b.run.init = first;
+    b.run.init.mark = first;
     play(&b, second);
-    c.run.init = second;
+    c.run.init.mark = second;
     play(&c, third);
     json_t *certificate = certify(third, 10);
     /* a lost run of 30 laps at z = 5, rho = .6 at one order, and a run of 20 laps at z = 10, rho = .1 at 1e-4; plus the stated
@@ -599,7 +599,7 @@ TEST_IN(a_certificate_goes_back_to_the_first_run, fresh, NULL)
     assert_int_equal(dp_certificate_verify(certificate, PATH, NULL, NULL, &err), 0);
     json_decref(certificate);
 
-    d.run.init = third;
+    d.run.init.mark = third;
     d.run.adjacency = "replace-one";
     play(&d, fourth);
     assert_int_equal(dp_certificate_make(PATH, &(struct dp_certified){fourth, 1, "feed", NULL}, &certificate, &err),
@@ -614,7 +614,7 @@ TEST_IN(a_certificate_adds_all_runs_on_the_same_people, fresh, NULL)
     a.run.population = b.run.population = "people";
     play(&a, first);
     b.run.data = "bbbb";
-    b.run.init = first;
+    b.run.init.mark = first;
     play(&b, second);
     json_t *certificate = certify(second, 30);
     assert_has(certificate,

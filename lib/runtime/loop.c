@@ -271,6 +271,32 @@ static int write_model(struct run *r, struct dp_port *port, enum ending how, str
     return rc ?: dp_port_commit(port, err);
 }
 
+/* The file that was named took no model, such as on a full disk: writes it to the first directory that takes it, because it was
+ * paid for. Nobody pays for a trial or an exact model, and a pipe or a socket had its reader. */
+static void save_elsewhere(struct run *r, enum ending how)
+{
+    const char *temporary = getenv("TMPDIR") ?: "", *places[] = {".", temporary[0] != '\0' ? temporary : "/tmp", "/dev/shm"};
+    struct dp_err unused;
+    bool saved = r->greeting == NULL || !dp_port_stored(r->model) || dp_frame_has(r->last, DP_F_TRIAL) ||
+                 dp_frame_bool(r->last, DP_F_NON_PRIVATE);
+    for (size_t i = 0; i < sizeof places / sizeof places[0] && !saved; i++) {
+        struct dp_port *port = NULL;
+        char *path = dp_format("%s/dpline-XXXXXX.model", places[i]);
+        const int fd = mkostemps(path, strlen(".model"), O_CLOEXEC); /* a name that nobody foresees, and that is not there */
+        int rc = fd >= 0 && close(fd) == 0 ? dp_port_open_file(&port, path, DP_OUT, &unused) : DP_E_RUN;
+        rc = rc ?: dp_port_write(port, r->greeting, &unused);
+        saved = (rc ?: write_model(r, port, how, &unused)) == DP_OK;
+        dp_port_close(port);
+        char *sentence = dp_format("the model is in %s", path);
+        if (saved)
+            warn(r->loop, sentence);
+        else if (fd >= 0)
+            unlink(path);
+        free(sentence);
+        free(path);
+    }
+}
+
 /* Writes the model of the last lap, and begins the file of the next one. A reader of the file has a whole model at any time. */
 static int show_model(struct run *r, struct dp_err *err)
 {
@@ -279,6 +305,8 @@ static int show_model(struct run *r, struct dp_err *err)
         !dp_frame_has(r->last, DP_F_MODEL))
         return DP_OK;
     int rc = write_model(r, r->model, DONE, err);
+    if (rc != DP_OK)
+        save_elsewhere(r, INTERRUPTED);
     r->shown = rc == DP_OK ? r->done : r->shown;
     dp_port_close(r->model);
     r->model = NULL;
@@ -370,27 +398,6 @@ static int put_aside(const char *path, struct dp_err *err)
         rc = dp_fail_errno(err, errno, "cannot rename %s to %s", path, old);
     free(old);
     return rc;
-}
-
-/* Its place took no model, such as on a full disk: writes it to the first directory that takes it, because it was paid for. */
-static void save_elsewhere(struct run *r, enum ending how)
-{
-    const char *places[] = {".", getenv("TMPDIR"), "/tmp", "/dev/shm"};
-    struct dp_err unused;
-    bool saved = r->greeting == NULL || dp_frame_has(r->last, DP_F_TRIAL); /* a trial is not paid for */
-    for (size_t i = 0; i < sizeof places / sizeof places[0] && !saved; i++) {
-        struct dp_port *port = NULL;
-        char *path = dp_format("%s/dpline-%s.model", places[i] ?: ".", r->saved.run);
-        int rc = dp_port_open_file(&port, path, DP_OUT, &unused);
-        rc = rc ?: dp_port_write(port, r->greeting, &unused);
-        saved = (rc ?: write_model(r, port, how, &unused)) == DP_OK;
-        dp_port_close(port);
-        char *sentence = dp_format("the model is in %s", path);
-        if (saved)
-            warn(r->loop, sentence);
-        free(sentence);
-        free(path);
-    }
 }
 
 static int put_model(struct run *r, enum ending how, struct dp_err *err)

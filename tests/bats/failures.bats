@@ -181,13 +181,27 @@ EOF
         echo "$got $(tail -n 2 said)"
         rm -r full/*
     done > listing
-    umount full
-    assert_equal "$(sed -E 's/-[0-9a-f]{32}/-RUN/; s,write [^:]*,write FILE,' listing)" "$(for _ in fit rows; do
-        echo '1 dp-loop: warning: the model is in ./dpline-RUN.model'
+    assert_equal "$(sed -E 's/dpline-.{6}/dpline-ANY/; s,write [^:]*,write FILE,' listing)" "$(for _ in fit rows; do
+        echo '1 dp-loop: warning: the model is in ./dpline-ANY.model'
         echo 'dp-loop: cannot write FILE: No space left on device'
     done)"
     for model in dpline-*.model; do assert_equal "$(printf %.4f "$(dp-info --get epsilon "$model")")" 1.0000; done
     assert_equal "$(ls dpline-*.model | wc -l)" 2
+    rm dpline-*.model
+    # a model of 8,000 bytes in the middle of a run; but no exact one, and no other file for a reader that left
+    dp-synth classification --rows 300 --cols 1000 --seed 3 -q -o wide.dp
+    child() { echo "dp-sample --data wide.dp --rate 0.1 --inline | dp-grad --loss logistic --clip 1 | $1 | dp-step --step 1"; }
+    paid=$(child 'dp-noise -z 2 | dp-account -e 1000 -d 1e-5 --allow-weak --no-ledger --no-registry')
+    cat /dev/zero > full/filler 2> /dev/null || true
+    truncate -s -8K full/filler
+    ! dp-loop --laps 3 --model-every 1 -q -o full/model -- "$paid" > all 2> said || fail 'it has no room'
+    assert_equal "$(sed -n '1s/dpline-.\{6\}/dpline-ANY/p' said)" 'dp-loop: warning: the model is in ./dpline-ANY.model'
+    assert_equal "$(dp-info --get lap dpline-*.model)" 1
+    rm dpline-*.model
+    complains 1 'dp-loop: cannot write full/model: No space left on device' dp-loop --laps 3 -q -o full/model -- "$(child 'dp-account --non-private')"
+    dp-loop --laps 3 -q -o >(head -c 10 > some) -- "$paid" > all 2> said || true
+    umount full
+    assert_equal "$(compgen -G '*.model')" ''
 }
 
 @test "an output that cannot be created" {

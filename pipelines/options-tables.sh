@@ -31,7 +31,7 @@ check_data() {
 import() {
     local format='' stem own pay people=(row-is-person person registry no-registry population quiet)
     [[ $data = *.dp || $data = *.dp/ ]] || format=$(dp-info --get format "$data" 2> /dev/null) || true
-    stem=$(stem_of "${data%.dp}")
+    stem=$(stem_of "$data")
     if [ -z "$format" ]; then
         unused "is for a table, and $data is a data set" schema population label person without
         place_ledger "${data%.dp*}"

@@ -305,7 +305,7 @@ may_write() {
 # may_replace OPTION FILE [USED…]: the same for the result of a table or of a data set, which replaces no file that was made of it either
 may_replace() {
     local stem one used=("$data" "${schema:-}")
-    stem=$(stem_of "${data%.dp}")
+    stem=$(stem_of "$data")
     for one in json dp; do used+=("$stem.$one" "$stem.$one.ledger" "$stem.$one.ledger.mark"); done
     may_write "$1" "$2" "${used[@]}" "$stem-test.dp" "${@:3}"
     for one in "$stem".{csv,tsv,arff}{,.gz,.xz,.zst}; do
@@ -414,11 +414,11 @@ place_ledger() {
         [ -n "$ledger$no_ledger" ] || [ -e "$1.dp/ledger" ] || [ ! -e "$file" ] || ledger=$file
     done
 }
-# stem_of TABLE: the name without the end that says its format
+# stem_of DATA: the name of a table or a data set, without the end that says its format
 stem_of() {
     local stem=${1%"${1##*[!/]}"} end
     for end in .gz .xz .zst; do stem=${stem%"$end"}; done
-    [ -d "$1" ] || stem=${stem%.*}
+    if [ -d "$1" ]; then stem=${stem%.dp}; elif [[ ${stem##*/} = *.* ]]; then stem=${stem%.*}; fi
     echo "$stem"
 }
 

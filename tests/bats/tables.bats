@@ -129,8 +129,13 @@ prepare() {
     complains 2 "dpline rows: -o: u.json is used by this command, and would be replaced" dpline rows u.csv -o u.json
     assert_equal "$(ls -- u.*)" u.csv
     dp-import csv -s schema.json -q --basis bins -o u.dp u.csv
-    for word in rows tables; do
-        complains 2 "dpline $word: -o: u.csv may be the table that u.dp was made of, and would be replaced" dpline $word u.dp -o u.csv
+    mkdir v1.2
+    cp -r u.csv u.dp v1.2
+    for word in "rows u" "tables u" "rows ./u" "tables ../${PWD##*/}/u" "rows v1.2/u"; do
+        stem=${word#* }
+        for data in "$stem.dp" "$stem.dp/"; do
+            complains 2 "dpline ${word% *}: -o: $stem.csv may be the table that $data was made of, and would be replaced" dpline ${word% *} $data -o $stem.csv
+        done
     done
     dp-import csv -s schema.json -q -o v.dp u.csv
     for file in u.csv.model u.csv.synthetic; do

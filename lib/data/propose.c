@@ -855,6 +855,15 @@ static void decide(const struct made *m, const struct dp_census_column *c, doubl
         f->note = "if a date can have either, its month is taken to be first: a guess, which \"date\" in the schema decides";
 }
 
+/* For numbers where most cells are others. */
+static struct made surer(const struct made *m)
+{
+    struct made sure = *m;
+    sure.deviations = m->sure;
+    sure.significant = m->scale * m->sure;
+    return sure;
+}
+
 static void noised_feature(const struct made *m, const struct dp_census_column *c, struct found *f)
 {
     const double absent = if_significant(count(m, 0), m->significant);
@@ -863,9 +872,7 @@ static void noised_feature(const struct made *m, const struct dp_census_column *
     const struct found texts = *f;
     double missing = absent, numbers = noised_numbers(m, f, &missing);
     if (!codes && 2 * numbers < rows - missing) { /* with hundreds of counts, one may be noise */
-        struct made sure = *m;
-        sure.deviations = m->sure;
-        sure.significant = m->scale * m->sure;
+        const struct made sure = surer(m);
         *f = texts;
         missing = absent;
         numbers = noised_numbers(&sure, f, &missing);
@@ -995,12 +1002,25 @@ static bool is_counted(const struct made *m, const struct dp_census_column *c, c
            left >= SAID * noise && larger(m, c, f, largest) >= 0.5 * left;
 }
 
+/* How many numbers the label has. Where more rows have named classes, these numbers must be sure. */
+static double label_numbers(const struct made *m, double named, struct found *f)
+{
+    const struct found texts = *f;
+    const struct made sure = surer(m);
+    double numbers = numbers_of(m, f, NULL);
+    if (numbers < named) {
+        *f = texts;
+        numbers = numbers_of(&sure, f, NULL);
+    }
+    return numbers;
+}
+
 /* A label whose classes are guessed, or a number. */
 static int guessed_label(const struct made *m, const struct dp_census_column *c, struct found *f, json_t *o, struct dp_err *err)
 {
     const bool number = m->census->said == DP_CENSUS_NUMBER;
-    const double numbers = numbers_of(m, f, NULL), named = number ? 0 : name_texts(m, c, f), rows = (double)m->census->rows,
-                 missing = count(m, 0);
+    const double named = number ? 0 : name_texts(m, c, f), rows = (double)m->census->rows, missing = count(m, 0);
+    const double numbers = label_numbers(m, named, f);
     const double noise = m->scale / m->weight * sqrt((double)f->count); /* of the sum of what is named */
     const double small = bound_counts(m, f);
     json_t *classes = folded(f->named, f->count);

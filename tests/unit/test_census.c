@@ -416,6 +416,23 @@ TEST(noise_makes_no_numbers_of_texts)
     }
 }
 
+/* The same for classes, where a third of the rows have no label. */
+TEST(noise_makes_no_numbers_of_classes)
+{
+    struct dp_census census;
+    begin("age,y\n");
+    for (int row = 0; row < 2000; row++)
+        add("%d,%s\n", row % 90, row % 3 == 0 ? "" : row % 3 == 1 ? "yes" : "no");
+    read_text(&census, table.text);
+    int64_t *sum = counts_of(&census);
+    sum[DP_CENSUS_CELLS + 40] = (int64_t)(1000 * 50 * 5.3);
+    json_decref(schema);
+    assert_int_equal(dp_propose_noised(&census, sum, 1000, 50, 100, &schema, &err), DP_OK);
+    says(1, "classes", "[\"no\",\"yes\"]");
+    free(sum);
+    dp_census_free(&census);
+}
+
 /* Numbers of rows are left out by their counts. Numbers that are as different and further apart may be salaries, so they are
  * kept, and said. */
 TEST(different_whole_numbers_are_identifiers)

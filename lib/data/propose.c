@@ -861,6 +861,7 @@ static struct made surer(const struct made *m)
     struct made sure = *m;
     sure.deviations = m->sure;
     sure.significant = m->scale * m->sure;
+    sure.mirrored = m->sure;
     return sure;
 }
 

@@ -396,10 +396,18 @@ TEST(noise_makes_no_numbers_of_texts)
 {
     enum { ROWS = 2000, SCALE = 50 };
     static const struct {
-        double deviations;
+        double deviations, sentinel; /* of the count of the bin of 999, and of the number 999 */
         int rows;
         const char *type;
-    } known[] = {{4.2, ROWS, "ignore"}, {5.3, ROWS, "ignore"}, {6, ROWS, "numeric"}, {5.3, 400, "numeric"}};
+    } known[] = {{4.2, 0, ROWS, "ignore"},
+                 {5.3, 0, ROWS, "ignore"},
+                 {1.8, 4.2, ROWS, "ignore"},
+                 {6, 0, ROWS, "numeric"},
+                 {5.3, 0, 400, "numeric"}};
+    const size_t bin = dp_census_cell(999, false);
+    size_t sentinel = 0;
+    while (dp_census_sentinels[sentinel] != 999)
+        sentinel++;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         struct dp_census census;
         begin("note,age,y\n");
@@ -407,7 +415,8 @@ TEST(noise_makes_no_numbers_of_texts)
             add("came on day %d,%d,c%d\n", row, row % 90, row % 2);
         read_text(&census, table.text);
         int64_t *sum = counts_of(&census);
-        sum[40] = (int64_t)(1000 * SCALE * known[i].deviations);
+        sum[bin] = (int64_t)(1000 * SCALE * known[i].deviations);
+        sum[DP_CENSUS_SENTINELS + sentinel] = (int64_t)(1000 * SCALE * known[i].sentinel);
         json_decref(schema);
         assert_int_equal(dp_propose_noised(&census, sum, 1000, SCALE, 100, &schema, &err), DP_OK);
         says(0, "type", known[i].type);

@@ -26,6 +26,10 @@ trace() {
     BATS_DEBUG_LAST_STACK_TRACE_IS_VALID=1
 }
 
+# small_disk: the directory full, which has room for 64 KiB until the test ends; fails if nothing can be mounted
+small_disk() { mkdir full && mount -t tmpfs -o size=64k tmpfs full 2> /dev/null; }
+teardown() { ! mountpoint -q "$BATS_TEST_TMPDIR/full" || umount "$BATS_TEST_TMPDIR/full"; }
+
 setup() {
     trace_failures
     cd "$BATS_TEST_TMPDIR" || return 1

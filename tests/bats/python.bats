@@ -155,7 +155,7 @@ says("'weight' is no column", dpline.DPClassifier(bounds={"weight": (0, 1)}).fit
 says("bounds of 'age'", dpline.DPClassifier(bounds={"age": (1, 0)}).fit, X, y)
 says("none of the classes", dpline.DPClassifier(private_schema=True, person=False, classes=["yes", "perhaps"]).fit, X, y)
 says("not for a number", dpline.DPRegressor(private_schema=True, person=False).fit, X, data["drugs"], sample_weight=np.ones(len(y)))
-# two thirds of the labels are missing: they teach nothing, and no score counts them
+# a third of the labels is missing: they teach nothing, and no score counts them
 half = y.where(np.arange(len(y)) % 3 > 0)
 sure = dpline.DPClassifier(5, private_schema=True, person=False).fit(X, half) # with less, one schema in 1,000 misses a column
 assert "have no label" in " ".join(sure.said_)
